@@ -1,0 +1,488 @@
+//! Settings: a builder takes them, `build` checks them, what comes out is valid.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::clock;
+use crate::error::Error;
+use crate::link::{Endpoint, Timeouts};
+use crate::retry::Retry;
+use crate::strategy::{LockStrategy, Token};
+
+/// The shortest lease: below it, a socket's own time-outs are longer than the lease.
+const SHORTEST_LEASE: Duration = Duration::from_millis(10);
+
+/// The longest lease: ten years.
+const LONGEST_LEASE: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+/// How long a lease runs: 10 ms to 10 years, in whole milliseconds.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use leasehold::LeaseTime;
+///
+/// let lease = LeaseTime::new(Duration::from_micros(10_500))?;
+/// assert_eq!(lease.as_millis(), 11); // never shorter than asked for
+/// assert!(LeaseTime::new(Duration::from_millis(9)).is_err());
+/// # Ok::<(), leasehold::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeaseTime(u64);
+
+impl LeaseTime {
+    /// Checks `duration`, and rounds it up to a whole millisecond.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig) for less than 10 ms or
+    /// more than 10 years.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// assert!(leasehold::LeaseTime::new(Duration::MAX).is_err());
+    /// ```
+    pub fn new(duration: Duration) -> Result<Self, Error> {
+        if (SHORTEST_LEASE..=LONGEST_LEASE).contains(&duration) {
+            Ok(Self::at_least(duration))
+        } else {
+            Err(Error::config(
+                "lease",
+                format_args!("{duration:?}"),
+                "a lease has 10 ms to 10 years",
+            ))
+        }
+    }
+
+    /// The lease of at least `duration`, cut to what a lease can be.
+    pub(crate) fn at_least(duration: Duration) -> Self {
+        let duration = duration.clamp(SHORTEST_LEASE, LONGEST_LEASE);
+        let millis = duration.as_nanos().div_ceil(1_000_000);
+        Self(u64::try_from(millis).unwrap_or(u64::MAX))
+    }
+
+    /// Whole milliseconds, as a server is told.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// assert_eq!(leasehold::LeaseTime::new(Duration::from_secs(30))?.as_millis(), 30_000);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// The lease as a duration.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let lease = leasehold::LeaseTime::new(Duration::from_secs(30))?;
+    /// assert_eq!(lease.as_duration(), Duration::from_secs(30));
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn as_duration(self) -> Duration {
+        Duration::from_millis(self.0)
+    }
+}
+
+/// The terms on which a lock is taken.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) strategy: Arc<dyn LockStrategy>,
+    pub(crate) lease: LeaseTime,
+    pub(crate) wait: Duration,
+    pub(crate) retry: Retry,
+}
+
+impl Terms {
+    /// The terms with another strategy, where that one admits them.
+    pub(crate) fn with_strategy(&self, strategy: Arc<dyn LockStrategy>) -> Result<Self, Error> {
+        Self {
+            strategy,
+            ..self.clone()
+        }
+        .checked()
+    }
+
+    pub(crate) fn with_lease(&self, lease: Duration) -> Result<Self, Error> {
+        Self {
+            lease: LeaseTime::new(lease)?,
+            ..self.clone()
+        }
+        .checked()
+    }
+
+    pub(crate) fn with_wait(&self, wait: Duration) -> Result<Self, Error> {
+        Self {
+            wait,
+            ..self.clone()
+        }
+        .checked()
+    }
+
+    fn checked(self) -> Result<Self, Error> {
+        let shown = format!("{:?}", self.lease.as_duration());
+        self.strategy
+            .admit(self.lease)
+            .map_err(|why| Error::config("lease", shown, why))?;
+        check_wait(self.wait)?;
+        Ok(self)
+    }
+}
+
+/// Refuses a wait that no clock can hold.
+pub(crate) fn check_wait(wait: Duration) -> Result<(), Error> {
+    match clock::now().checked_add(wait) {
+        Some(_) if wait < Duration::from_secs(u64::MAX / 4) => Ok(()),
+        _ => Err(Error::config(
+            "wait",
+            format_args!("{wait:?}"),
+            "its end is beyond what a clock can say",
+        )),
+    }
+}
+
+/// The settings of a [`Client`] to be.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use leasehold::Client;
+///
+/// let client = Client::builder("redis://127.0.0.1/")
+///     .lease(Duration::from_secs(15))
+///     .wait(Duration::from_secs(5))
+///     .build()?;
+/// # drop(client);
+/// # Ok::<(), leasehold::Error>(())
+/// ```
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder {
+    url: String,
+    strategy: Arc<dyn LockStrategy>,
+    lease: Duration,
+    wait: Duration,
+    retry: Retry,
+    pool_size: u32,
+    connect_timeout: Duration,
+    io_timeout: Duration,
+    drop_timeout: Duration,
+}
+
+impl Builder {
+    pub(crate) fn new(url: String) -> Self {
+        Self {
+            url,
+            strategy: Arc::new(Token::default()),
+            lease: Duration::from_secs(30),
+            wait: Duration::from_secs(10),
+            retry: Retry::default(),
+            pool_size: 8,
+            connect_timeout: Duration::from_secs(1),
+            io_timeout: Duration::from_secs(1),
+            drop_timeout: Duration::from_millis(250),
+        }
+    }
+
+    /// Sets the wire protocol.
+    ///
+    /// Defaults to [`Token`]. Clients exclude each other only by the same one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::{strategy::Reentrant, Client};
+    ///
+    /// let client = Client::builder("redis://127.0.0.1/").strategy(Reentrant::default()).build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn strategy(mut self, strategy: impl LockStrategy + 'static) -> Self {
+        self.strategy = Arc::new(strategy);
+        self
+    }
+
+    /// Sets how long a lease runs.
+    ///
+    /// Defaults to 30 seconds. After a crash of its holder a lock stays locked for what is
+    /// left of the lease; a holder that is stopped for longer than it has lost the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::Client;
+    /// let builder = Client::builder("redis://127.0.0.1/").lease(Duration::from_millis(9));
+    /// let error = builder.build().unwrap_err();
+    /// assert!(error.to_string().contains("`lease` = 9ms"));
+    /// ```
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Sets how long [`Lock::acquire`](crate::Lock::acquire) waits at most.
+    ///
+    /// Defaults to 10 seconds. It also bounds how long an explicit release goes on trying
+    /// to reach a server. Zero makes every acquisition a single try.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::Client;
+    /// let client = Client::builder("redis://127.0.0.1/").wait(Duration::from_secs(2)).build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Sets how long to pause between two tries.
+    ///
+    /// Defaults to anything from 0 to 100 ms; see [`Retry`] for what that costs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use leasehold::{Client, Retry};
+    ///
+    /// let client = Client::builder("redis://127.0.0.1/")
+    ///     .retry(Retry::uniform(Duration::from_millis(20)))
+    ///     .build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Sets how many connections may be in use at once for acquiring and asking.
+    ///
+    /// Defaults to 8. No connection is in use while a thread waits for a lock, so that a
+    /// few serve many threads. One more is kept back for releases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::Client;
+    /// assert!(Client::builder("redis://127.0.0.1/").pool_size(0).build().is_err());
+    /// ```
+    pub fn pool_size(mut self, connections: u32) -> Self {
+        self.pool_size = connections;
+        self
+    }
+
+    /// Sets how long connecting may take.
+    ///
+    /// Defaults to 1 second. A server that is not there is reported within it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::Client;
+    /// let builder = Client::builder("redis://127.0.0.1/").connect_timeout(Duration::from_millis(300));
+    /// # drop(builder);
+    /// ```
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long the server may take for an answer.
+    ///
+    /// Defaults to 1 second. A wait ends at its deadline, or at most this much later. It
+    /// should lie well below the lease: an answer that comes after the lease's end is no
+    /// grant any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::Client;
+    /// let builder = Client::builder("redis://127.0.0.1/").io_timeout(Duration::from_millis(300));
+    /// # drop(builder);
+    /// ```
+    pub fn io_timeout(mut self, timeout: Duration) -> Self {
+        self.io_timeout = timeout;
+        self
+    }
+
+    /// Sets how long dropping a [`Lease`](crate::Lease) may block.
+    ///
+    /// Defaults to 250 ms. What could not be released by then ends with its lease.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::Client;
+    /// let builder = Client::builder("redis://127.0.0.1/").drop_timeout(Duration::from_millis(50));
+    /// # drop(builder);
+    /// ```
+    pub fn drop_timeout(mut self, timeout: Duration) -> Self {
+        self.drop_timeout = timeout;
+        self
+    }
+
+    /// Checks the settings and makes a client of them. Nothing is sent: a server that is
+    /// down is reported by what first needs it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig), naming the field and
+    /// its value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::Client;
+    ///
+    /// assert!(Client::builder("redis://127.0.0.1/").build().is_ok());
+    /// assert!(Client::builder("127.0.0.1").build().is_err());
+    /// ```
+    pub fn build(self) -> Result<Client, Error> {
+        let endpoint = Endpoint::parse(&self.url)?;
+        if self.pool_size == 0 {
+            return Err(Error::config("pool_size", 0, "there must be a connection"));
+        }
+        let timeouts = Timeouts {
+            connect: timeout("connect_timeout", self.connect_timeout)?,
+            io: timeout("io_timeout", self.io_timeout)?,
+        };
+        let terms = Terms {
+            strategy: self.strategy,
+            lease: LeaseTime::new(self.lease)?,
+            wait: self.wait,
+            retry: self.retry,
+        }
+        .checked()?;
+        Ok(Client::new(
+            endpoint,
+            timeouts,
+            self.pool_size,
+            timeout("drop_timeout", self.drop_timeout)?,
+            terms,
+        ))
+    }
+}
+
+/// Refuses a time-out that a socket cannot keep.
+fn timeout(field: &'static str, timeout: Duration) -> Result<Duration, Error> {
+    if (Duration::from_millis(10)..=Duration::from_secs(3600)).contains(&timeout) {
+        Ok(timeout)
+    } else {
+        let value = format!("{timeout:?}");
+        Err(Error::config(
+            field,
+            value,
+            "a time-out has 10 ms to an hour",
+        ))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("strategy", &self.strategy)
+            .field("lease", &self.lease)
+            .field("wait", &self.wait)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn builder() -> Builder {
+        Builder::new("redis://127.0.0.1/".to_owned())
+    }
+
+    fn refusal(builder: Builder) -> String {
+        builder.build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_names_the_field_and_the_value() {
+        let ms = Duration::from_millis;
+        for (builder, field, value) in [
+            (builder().lease(ms(9)), "lease", "9ms"),
+            (
+                builder().lease(Duration::MAX),
+                "lease",
+                "18446744073709551615",
+            ),
+            (builder().lease(Duration::ZERO), "lease", "0ns"),
+            (
+                builder().wait(Duration::MAX),
+                "wait",
+                "18446744073709551615",
+            ),
+            (builder().pool_size(0), "pool_size", "0"),
+            (
+                builder().connect_timeout(Duration::ZERO),
+                "connect_timeout",
+                "0ns",
+            ),
+            (builder().io_timeout(ms(1)), "io_timeout", "1ms"),
+            (
+                builder().drop_timeout(Duration::MAX),
+                "drop_timeout",
+                "18446744073709551615",
+            ),
+        ] {
+            let error = refusal(builder);
+            assert!(error.contains(&format!("`{field}` = {value}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_lease_is_rounded_up_and_bounded() {
+        let lease = LeaseTime::new(Duration::from_nanos(10_000_001)).unwrap();
+        assert_eq!(lease.as_millis(), 11);
+        assert!(LeaseTime::new(LONGEST_LEASE).is_ok());
+        assert!(LeaseTime::new(LONGEST_LEASE + Duration::from_nanos(1)).is_err());
+        assert_eq!(
+            LeaseTime::at_least(Duration::MAX).as_duration(),
+            LONGEST_LEASE
+        );
+    }
+
+    #[test]
+    fn a_strategy_may_refuse_a_lease() {
+        use crate::strategy::{Dialect, Timestamp};
+        let beside = |lease| {
+            builder()
+                .strategy(Timestamp::guarded(
+                    Dialect::seconds(),
+                    Duration::from_secs(10),
+                ))
+                .lease(lease)
+        };
+        assert!(beside(Duration::from_secs(10)).build().is_ok());
+        assert!(refusal(beside(Duration::from_secs(11))).contains("`lease` = 11s"));
+    }
+
+    #[test]
+    fn a_builder_does_not_print_its_url() {
+        let builder = Builder::new("redis://:hunter2@localhost".to_owned());
+        assert!(!format!("{builder:?}").contains("hunter2"));
+    }
+}

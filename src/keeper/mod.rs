@@ -1,0 +1,3 @@
+//! What keeps leases honest.
+
+pub(crate) mod validity;

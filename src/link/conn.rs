@@ -1,0 +1,273 @@
+//! One connection: it runs exchanges, several in step, and is lost to any error that is
+//! not a server's reply.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Endpoint, Failure, Timeouts};
+use crate::clock::{self, Moment};
+use crate::exchange::{Answer, Exchange, Fault, Heard, Reply, Talk};
+
+/// Idle for longer than this, and a connection is asked whether it still lives.
+const STALE: Duration = Duration::from_secs(1);
+
+/// The shortest time-out that a socket can keep.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+/// A place for a connection: dialled when it is first used, and again after it broke.
+///
+/// Whoever needs the connection dials it, in its own thread and its own time, and gets the
+/// reason when that fails. The pool hands out places.
+pub(crate) struct Conn {
+    endpoint: Arc<Endpoint>,
+    timeouts: Timeouts,
+    open: Option<Open>,
+}
+
+struct Open {
+    redis: redis::Connection,
+    used: Moment,
+    limit: Duration,
+}
+
+/// A connection on which an answer is still owed: good for nothing but an undo.
+#[derive(Debug)]
+pub(crate) struct Poisoned(Box<Open>, Arc<Endpoint>);
+
+/// A question without a result, and the connection where its answer is still owed.
+#[derive(Debug)]
+pub(crate) struct Miss {
+    pub(crate) failure: Failure,
+    pub(crate) owing: Option<Poisoned>,
+}
+
+impl From<Failure> for Miss {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            owing: None,
+        }
+    }
+}
+
+impl Conn {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, timeouts: Timeouts) -> Self {
+        Self {
+            endpoint,
+            timeouts,
+            open: None,
+        }
+    }
+
+    /// Runs one exchange; gives the connection away where the answer stayed out.
+    pub(crate) fn run<T>(&mut self, talk: Talk<T>, until: Moment) -> Result<T, Miss> {
+        let mut outcome = None;
+        let poisoned = self.run_all(vec![talk], until, |_, result| outcome = Some(result))?;
+        match outcome {
+            Some(Ok(result)) => Ok(result),
+            Some(Err(failure)) => Err(Miss {
+                failure,
+                owing: poisoned,
+            }),
+            None => unreachable!("every talk has an outcome"),
+        }
+    }
+
+    /// Runs exchanges in step: sends a question of each, reads all answers, and goes on
+    /// with those that have more to ask. `done` gets the outcome of each by its position.
+    ///
+    /// Fails as a whole only where there is no connection. An answer that stays out is the
+    /// outcome of everything that was still open, and the connection is given away.
+    pub(crate) fn run_all<T>(
+        &mut self,
+        talks: Vec<Talk<T>>,
+        until: Moment,
+        mut done: impl FnMut(usize, Result<T, Failure>),
+    ) -> Result<Option<Poisoned>, Failure> {
+        let mut open = self.ready(until)?;
+        match converse(&mut open, talks, &mut done, &self.endpoint) {
+            State::Sound => {
+                open.used = clock::now();
+                self.open = Some(open);
+                Ok(None)
+            }
+            State::Suspect => Ok(None),
+            State::Owing => Ok(Some(Poisoned(Box::new(open), Arc::clone(&self.endpoint)))),
+        }
+    }
+
+    /// Takes out the open connection, dialled where there is none, with its time-outs set.
+    fn ready(&mut self, until: Moment) -> Result<Open, Failure> {
+        let mut open = match self.open.take() {
+            Some(open) if clock::now().since(open.used) < STALE => Some(open),
+            Some(mut open) => {
+                let limit = self.limit(until);
+                (open.set_limit(limit).is_ok() && open.ping()).then_some(open)
+            }
+            None => None,
+        };
+        if open.is_none() {
+            let connect = self.timeouts.connect.min(until.remaining()).max(SHORTEST);
+            open = Some(Open {
+                redis: self.endpoint.dial(connect)?,
+                used: clock::now(),
+                limit: Duration::ZERO,
+            });
+        }
+        let mut open = open.expect("it was dialled");
+        open.set_limit(self.limit(until))
+            .map_err(|error| Failure::Unreachable {
+                address: self.endpoint.address().to_owned(),
+                source: Arc::new(error),
+            })?;
+        Ok(open)
+    }
+
+    /// The time-out for one answer: what is left, but where that is nearly the usual
+    /// time-out, the usual one, which the socket has already.
+    fn limit(&self, until: Moment) -> Duration {
+        let left = until.remaining();
+        if left >= self.timeouts.io * 9 / 10 {
+            self.timeouts.io
+        } else {
+            left.max(SHORTEST)
+        }
+    }
+}
+
+impl Open {
+    fn set_limit(&mut self, limit: Duration) -> redis::RedisResult<()> {
+        if self.limit != limit {
+            self.redis.set_read_timeout(Some(limit))?;
+            self.redis.set_write_timeout(Some(limit))?;
+            self.limit = limit;
+        }
+        Ok(())
+    }
+
+    fn ping(&mut self) -> bool {
+        redis::cmd("PING")
+            .query::<String>(&mut self.redis)
+            .is_ok_and(|pong| pong == "PONG")
+    }
+}
+
+/// What a conversation left of its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Everything was answered.
+    Sound,
+    /// Everything was answered, but it is the wrong server, or the answers make no sense.
+    Suspect,
+    /// An answer stayed out.
+    Owing,
+}
+
+/// Runs `talks` to their ends.
+fn converse<T>(
+    open: &mut Open,
+    talks: Vec<Talk<T>>,
+    done: &mut impl FnMut(usize, Result<T, Failure>),
+    endpoint: &Endpoint,
+) -> State {
+    let mut state = State::Sound;
+    let mut round: Vec<_> = talks.into_iter().enumerate().collect();
+    let mut bytes = Vec::with_capacity(256 * round.len());
+    while !round.is_empty() {
+        bytes.clear();
+        for (_, talk) in &round {
+            talk.pack(&mut bytes);
+        }
+        let mut broken = open.redis.send_packed_command(&bytes).err().map(Arc::new);
+        let mut next = Vec::new();
+        for (position, talk) in round {
+            if let Some(error) = &broken {
+                done(position, Err(unanswered(endpoint, error)));
+                continue;
+            }
+            match open.redis.recv_response() {
+                Ok(value) => match hear(talk, value) {
+                    Ok(talk) => next.push((position, talk)),
+                    Err(result) => {
+                        if result.as_ref().is_err_and(Failure::is_suspicious) {
+                            state = State::Suspect;
+                        }
+                        done(position, result);
+                    }
+                },
+                Err(error) => {
+                    let error = Arc::new(error);
+                    done(position, Err(unanswered(endpoint, &error)));
+                    broken = Some(error);
+                }
+            }
+        }
+        if let Some(error) = &broken {
+            for (position, _) in next {
+                done(position, Err(unanswered(endpoint, error)));
+            }
+            return State::Owing;
+        }
+        round = next;
+    }
+    state
+}
+
+/// Gives the answer to the talk: what is left of it, or its result.
+fn hear<T>(talk: Talk<T>, value: redis::Value) -> Result<Talk<T>, Result<T, Failure>> {
+    let line = match &value {
+        redis::Value::ServerError(error) => {
+            crate::exchange::ServerError::new(error.code(), error.details().unwrap_or_default())
+                .script_line()
+        }
+        _ => None,
+    };
+    let command = talk.command(line);
+    let failure = |fault: Fault| Failure::from_fault(fault, command);
+    let reply = Reply::from_redis(value).map_err(|fault| Err(failure(fault)))?;
+    match talk.hear(Answer::new(reply, clock::wall())) {
+        Heard::More(talk) => Ok(talk),
+        Heard::Done(result) => Err(result.map_err(failure)),
+    }
+}
+
+fn unanswered(endpoint: &Endpoint, error: &Arc<redis::RedisError>) -> Failure {
+    Failure::Unanswered {
+        address: endpoint.address().to_owned(),
+        source: Arc::clone(error) as _,
+    }
+}
+
+impl Poisoned {
+    /// Sends `exchange`, its scripts by source, behind what was not answered, and closes
+    /// the connection. What was sent before was carried out before.
+    pub(crate) fn undo<T>(self, exchange: Exchange<T>, until: Moment) -> Result<T, Failure> {
+        let Self(mut open, endpoint) = self;
+        let _ = open.set_limit(until.remaining().max(SHORTEST));
+        let mut outcome = None;
+        let talks = vec![Talk::by_source(exchange)];
+        converse(
+            &mut open,
+            talks,
+            &mut |_, result| outcome = Some(result),
+            &endpoint,
+        );
+        outcome.expect("every talk has an outcome")
+    }
+}
+
+impl fmt::Debug for Conn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conn")
+            .field("endpoint", &self.endpoint)
+            .field("open", &self.open.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Open").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! Exchanges on one server.
+
+use std::sync::Arc;
+
+use super::pool::Pool;
+use super::{Conn, Endpoint, Failure, Lane, Miss, Timeouts};
+use crate::clock::{self, Moment};
+use crate::exchange::{Exchange, Talk};
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct Single {
+    endpoint: Arc<Endpoint>,
+    timeouts: Timeouts,
+    pool: Pool,
+}
+
+impl Single {
+    pub(crate) fn new(endpoint: Endpoint, timeouts: Timeouts, pool_size: u32) -> Self {
+        let endpoint = Arc::new(endpoint);
+        Self {
+            pool: Pool::new(&endpoint, timeouts, pool_size),
+            endpoint,
+            timeouts,
+        }
+    }
+
+    /// Runs `exchange`; the place, the connection and the answers are had by `until`, or
+    /// there is no result.
+    pub(crate) fn ask<T>(
+        &self,
+        exchange: Exchange<T>,
+        lane: Lane,
+        until: Moment,
+    ) -> Result<T, Miss> {
+        let mut conn = self.pool.take(lane, until)?;
+        conn.run(Talk::new(exchange), until)
+    }
+
+    /// Runs `exchange` on a fresh connection, its scripts by source: an undo.
+    pub(crate) fn ask_afresh<T>(&self, exchange: Exchange<T>, until: Moment) -> Result<T, Failure> {
+        self.connection()
+            .run(Talk::by_source(exchange), until)
+            .map_err(|miss| miss.failure)
+    }
+
+    /// A place outside the pool.
+    pub(crate) fn connection(&self) -> Conn {
+        Conn::new(Arc::clone(&self.endpoint), self.timeouts)
+    }
+
+    /// How long the server may take for an answer.
+    pub(crate) fn io_timeout(&self) -> std::time::Duration {
+        self.timeouts.io
+    }
+
+    /// When a question that is asked now must have its answer.
+    pub(crate) fn patience(&self) -> Moment {
+        clock::now() + self.timeouts.io
+    }
+}

@@ -1,0 +1,188 @@
+//! What a strategy is asked with: the claim of who wants a lock, the hold of who has it.
+
+use crate::clock::WallTime;
+use crate::config::LeaseTime;
+use crate::fence::Fence;
+use crate::name::{Name, Owner, Ticket};
+
+/// Who wants which lock, and for how long.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use leasehold::strategy::{Claim, LockStrategy, Token};
+/// use leasehold::{LeaseTime, Name};
+///
+/// let claim = Claim::new(Name::new("orders:42")?, LeaseTime::new(Duration::from_secs(30))?);
+/// let exchange = Token::default().acquire(&claim);
+/// # drop(exchange);
+/// # Ok::<(), leasehold::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub(crate) name: Name,
+    pub(crate) owner: Owner,
+    pub(crate) ticket: Ticket,
+    pub(crate) lease: LeaseTime,
+    pub(crate) now: WallTime,
+    pub(crate) waits: bool,
+    pub(crate) count: u32,
+    pub(crate) fences: u32,
+}
+
+impl Claim {
+    /// Makes the claim of a new owner with a new ticket, who will not wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::{strategy::Claim, LeaseTime, Name};
+    /// let lease = LeaseTime::new(Duration::from_secs(30))?;
+    /// let claim = Claim::new(Name::new("orders:42")?, lease);
+    /// assert_eq!(claim.lease(), lease);
+    /// assert_eq!(claim.count(), 1);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn new(name: Name, lease: LeaseTime) -> Self {
+        Self {
+            name,
+            owner: Owner::fresh(uuid::Uuid::new_v4()),
+            ticket: Ticket::fresh(),
+            lease,
+            now: crate::clock::wall(),
+            waits: false,
+            count: 1,
+            fences: 0,
+        }
+    }
+
+    /// What is to be locked.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Who will hold it.
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// The acquisition, the same in every try of it.
+    pub fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// How long the hold shall last.
+    pub fn lease(&self) -> LeaseTime {
+        self.lease
+    }
+
+    /// The wall clock when the claim was made, for a protocol that must send a time.
+    pub fn now(&self) -> WallTime {
+        self.now
+    }
+
+    /// Whether the claimant will wait if it does not get the lock now.
+    pub fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// How often the owner will hold the lock once this claim is granted.
+    ///
+    /// More than 1 only where the strategy [re-enters](super::LockStrategy::reenters).
+    /// It is to be written, never added to what is stored: a resent question must change
+    /// nothing.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many fences the grant shall reserve: none where nobody asked for one.
+    pub fn fences(&self) -> u32 {
+        self.fences
+    }
+
+    /// The hold that this claim may have become, for undoing it.
+    pub(crate) fn undo(&self) -> Hold {
+        Hold {
+            name: self.name.clone(),
+            owner: self.owner,
+            ticket: self.ticket,
+            lease: self.lease,
+            mark: None,
+            fence: None,
+            holds_left: self.count - 1,
+            undo: Some(self.lease),
+        }
+    }
+}
+
+/// What somebody holds, or may hold.
+///
+/// # Examples
+///
+/// ```no_run
+/// # use leasehold::strategy::{Hold, Kept, LockStrategy, Token};
+/// # use leasehold::{Exchange, LeaseTime};
+/// fn keep(strategy: &Token, hold: &Hold, lease: LeaseTime) -> Exchange<Kept> {
+///     assert!(!hold.name().as_bytes().is_empty());
+///     strategy.extend(hold, lease)
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Hold {
+    pub(crate) name: Name,
+    pub(crate) owner: Owner,
+    pub(crate) ticket: Ticket,
+    pub(crate) lease: LeaseTime,
+    pub(crate) mark: Option<Vec<u8>>,
+    pub(crate) fence: Option<Fence>,
+    pub(crate) holds_left: u32,
+    pub(crate) undo: Option<LeaseTime>,
+}
+
+impl Hold {
+    /// What is locked.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Who holds it.
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// The acquisition that led to it.
+    pub fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// The lease it was last given.
+    pub fn lease(&self) -> LeaseTime {
+        self.lease
+    }
+
+    /// What [`Grant::mark`](super::Grant::mark) or [`Kept::Kept`](super::Kept::Kept) said
+    /// last, or what [`Holder::mark`](super::Holder::mark) saw where a hold is forced to
+    /// end; `None` where it is not known, as in an undo.
+    pub fn mark(&self) -> Option<&[u8]> {
+        self.mark.as_deref()
+    }
+
+    /// The fence that was granted.
+    pub fn fence(&self) -> Option<Fence> {
+        self.fence
+    }
+
+    /// How often the owner still holds the lock once it has left: 0 for the outermost hold.
+    pub fn holds_left(&self) -> u32 {
+        self.holds_left
+    }
+
+    /// For how long a late question of this ticket must be answered with
+    /// [`Attempt::Withdrawn`](super::Attempt::Withdrawn); `None` where all of them were
+    /// answered.
+    pub fn undo(&self) -> Option<LeaseTime> {
+        self.undo
+    }
+}

@@ -1,0 +1,128 @@
+//! How the answers of our scripts are read: the same for every strategy.
+
+use std::time::Duration;
+
+use super::{Attempt, Grant, Holder, Kept, Left};
+use crate::exchange::{Fault, Reply};
+use crate::fence::Fence;
+
+/// Reads `{1, fence, ..}`, `{0, ms, mark}` or `{-1}`; `holder` makes a holder of its mark.
+pub(super) fn attempt(
+    reply: Reply,
+    holder: impl FnOnce(Vec<u8>) -> Holder,
+) -> Result<Attempt, Fault> {
+    let mut parts = reply.array()?.into_iter();
+    let mut next = move || parts.next().unwrap_or(Reply::Nil);
+    match next().int()? {
+        1 => {
+            let fence = fence(next())?;
+            let count = next().optional()?.map_or(Ok(1), Reply::int)?;
+            let count = u32::try_from(count).map_err(|_| Reply::Int(count).misfit("a count"))?;
+            Ok(Attempt::Granted(
+                Grant::default().with_fence(fence).with_count(count),
+            ))
+        }
+        0 => {
+            let remaining = lasting(next().int()?);
+            let mark = next().optional()?.map_or(Ok(Vec::new()), Reply::bytes)?;
+            Ok(Attempt::Held(holder(mark).lasting(remaining)))
+        }
+        -1 => Ok(Attempt::Withdrawn),
+        other => Err(Reply::Int(other).misfit("1, 0 or -1")),
+    }
+}
+
+/// Reads what a script that extends answers.
+pub(super) fn kept(reply: Reply) -> Result<Kept, Fault> {
+    match reply.int()? {
+        1 => Ok(Kept::Kept { mark: None }),
+        0 => Ok(Kept::Gone),
+        -1 => Ok(Kept::Taken),
+        -2 => Ok(Kept::Contested),
+        other => Err(Reply::Int(other).misfit("1, 0, -1 or -2")),
+    }
+}
+
+/// Reads what a script that leaves answers.
+pub(super) fn left(reply: Reply) -> Result<Left, Fault> {
+    match reply.int()? {
+        1 => Ok(Left::Freed),
+        2 => Ok(Left::StillHeld),
+        0 => Ok(Left::Gone),
+        -1 => Ok(Left::Taken),
+        -2 => Ok(Left::Contested),
+        other => Err(Reply::Int(other).misfit("2, 1, 0, -1 or -2")),
+    }
+}
+
+/// Reads a PTTL: `None` for a key without an end, nothing for one that is gone.
+pub(super) fn lasting(millis: i64) -> Option<Duration> {
+    match u64::try_from(millis) {
+        Ok(millis) => Some(Duration::from_millis(millis)),
+        Err(_) if millis == -1 => None,
+        Err(_) => Some(Duration::ZERO),
+    }
+}
+
+fn fence(reply: Reply) -> Result<Option<Fence>, Fault> {
+    let text = reply.text()?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse()
+        .map(|number| Some(Fence::new(number)))
+        .map_err(|_| Reply::Bytes(text.into_bytes()).misfit("a fence"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Reply {
+        Reply::Bytes(text.into())
+    }
+
+    fn read(parts: Vec<Reply>) -> Result<Attempt, Fault> {
+        attempt(Reply::Array(parts), Holder::of)
+    }
+
+    #[test]
+    fn a_grant_brings_fence_and_count() {
+        let Attempt::Granted(grant) = read(vec![Reply::Int(1), bytes("7"), Reply::Int(3)]).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!((grant.fence(), grant.count()), (Some(Fence::new(7)), 3));
+        let Attempt::Granted(grant) = read(vec![Reply::Int(1), bytes("")]).unwrap() else {
+            panic!()
+        };
+        assert_eq!((grant.fence(), grant.count()), (None, 1));
+    }
+
+    #[test]
+    fn a_holder_without_an_end_lasts_for_ever() {
+        let Attempt::Held(holder) = read(vec![Reply::Int(0), Reply::Int(-1), bytes("x")]).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!((holder.remaining(), holder.mark()), (None, &b"x"[..]));
+    }
+
+    #[test]
+    fn nonsense_is_a_fault_and_never_a_grant() {
+        for parts in [
+            vec![],
+            vec![Reply::Int(7)],
+            vec![bytes("x")],
+            vec![Reply::Int(1)],
+            vec![Reply::Int(1), bytes("-3")],
+            vec![Reply::Int(1), bytes("1e9")],
+            vec![Reply::Int(1), bytes(""), Reply::Int(-1)],
+            vec![Reply::Int(0), bytes("soon")],
+        ] {
+            assert!(read(parts.clone()).is_err(), "{parts:?}");
+        }
+        assert!(kept(Reply::Int(2)).is_err() && kept(Reply::Nil).is_err());
+        assert!(left(Reply::Int(3)).is_err() && left(Reply::Nil).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+-- Timestamp, guarded: take the lock, or take it over.
+-- KEYS  1 the lock  2 the side key  3 the ticket's tombstone  4 the fence
+-- ARGV  1 our ticket  2 our owner  3 the lease, ms  4 the margin for clocks, ms
+--       5 ms in a unit of the stamp  6 slack, in units  7 fences to reserve
+-- {1, fence}         granted
+-- {0, ms, stamp}     held for that long; -1: no telling, the stamp is none
+-- {-1}               this ticket was left before its question came in
+local lease = whole(ARGV[3], 1, FOREVER)
+local margin = whole(ARGV[4], 0, FOREVER)
+local unit = whole(ARGV[5], 1, 1000)
+local slack = whole(ARGV[6], 0, 1000)
+local fences = whole(ARGV[7], 0, 1000000)
+if not lease or not margin or not unit or not slack or not fences then
+  return refuse('a lease, a margin or a unit')
+end
+local now = server_ms()
+local found = redis.call('GET', KEYS[1])
+local ticket, ends, stamp = sign(KEYS[2])
+if ticket and ticket ~= ARGV[1] and ends > now then
+  return {0, ends - now, found or stamp} -- one of ours believes in it until then
+end
+if found and found ~= stamp then -- a foreign stamp: only long after its end
+  local ms = stamp_ms(found, unit)
+  if not ms then
+    return {0, -1, found}
+  elseif ms + margin >= now then
+    return {0, ms + margin - now + 1, found}
+  end
+end
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  return {-1}
+end
+local fence = next_fence(KEYS[4], fences)
+if not fence then
+  return refuse('the stored fence')
+end
+local written = stamp_of(now + lease + margin, unit, slack)
+local ttl = lease + margin + GRACE
+give_fences(KEYS[4], fence, fences, lease)
+redis.call('SET', KEYS[1], written, 'PX', ttl)
+redis.call('SET', KEYS[2], string.format('%s %s %.0f %s', ARGV[1], ARGV[2], now + lease, written),
+  'PX', ttl)
+return {1, fence}

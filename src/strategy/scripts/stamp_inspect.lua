@@ -1,0 +1,25 @@
+-- Timestamp, guarded: who holds the lock.
+-- KEYS  1 the lock  2 the side key
+-- ARGV  1 ms in a unit of the stamp
+-- {stamp, ms, owner} held for that long; -1: no telling; owner '' where it is a foreign one
+-- nil                nobody holds it, or the end has passed
+local unit = whole(ARGV[1], 1, 1000)
+if not unit then
+  return refuse('a unit')
+end
+local now = server_ms()
+local found = redis.call('GET', KEYS[1])
+local ticket, ends, stamp, owner = sign(KEYS[2])
+if ticket and ends > now then
+  return {found or stamp, ends - now, owner}
+end
+if not found or found == stamp then
+  return nil
+end
+local ms = stamp_ms(found, unit)
+if not ms then
+  return {found, -1, ''}
+elseif ms < now then
+  return nil
+end
+return {found, ms - now, ''}

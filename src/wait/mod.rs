@@ -1,0 +1,183 @@
+//! Waiting for a lock: ask, pause, ask again, until the deadline.
+
+mod doubt;
+
+use std::sync::Arc;
+
+use crate::client::Core;
+use crate::clock::{self, Moment};
+use crate::config::Terms;
+use crate::error::{Error, Repr};
+use crate::hold::Held;
+use crate::keeper::validity::valid_until;
+use crate::lease::Lease;
+use crate::link::{Failure, Lane};
+use crate::loss::Loss;
+use crate::name::{Name, Owner, Ticket};
+use crate::strategy::{Attempt, Claim, Grant, Holder};
+use doubt::Doubt;
+
+/// One acquisition, from its first question to its lease or its error.
+#[derive(Debug)]
+pub(crate) struct Acquisition<'a> {
+    core: &'a Arc<Core>,
+    terms: &'a Terms,
+    claim: Claim,
+    began: Moment,
+    doubt: Doubt,
+}
+
+/// What one try came to, where it did not come to a lease.
+enum Vain {
+    /// Somebody else has it.
+    Held(Holder),
+    /// The server could not be asked, or could not do it.
+    Failed(Failure),
+}
+
+impl<'a> Acquisition<'a> {
+    pub(crate) fn new(core: &'a Arc<Core>, terms: &'a Terms, name: &Name, owner: Owner) -> Self {
+        Self {
+            core,
+            terms,
+            claim: Claim {
+                owner,
+                ..Claim::new(name.clone(), terms.lease)
+            },
+            began: clock::now(),
+            doubt: Doubt::default(),
+        }
+    }
+
+    /// Tries until `deadline`, the last time at it.
+    pub(crate) fn run(mut self, deadline: Moment) -> Result<Lease, Error> {
+        let mut delays = self.terms.retry.delays();
+        self.claim.waits = deadline > self.began;
+        loop {
+            let until = deadline.max(clock::now()) + self.core.link.io_timeout();
+            let vain = match self.attempt(until) {
+                Ok(lease) => return Ok(lease),
+                Err(vain) => vain,
+            };
+            let delay = match &vain {
+                Vain::Failed(failure) if !failure.is_passing() => None,
+                _ => delays.next_within(deadline.remaining()),
+            };
+            let Some(delay) = delay else {
+                return Err(self.give_up(vain, until));
+            };
+            clock::sleep(vain.pause(delay));
+        }
+    }
+
+    /// Asks once.
+    fn attempt(&mut self, until: Moment) -> Result<Lease, Vain> {
+        let outer = self.outer();
+        let _turn = match &outer {
+            Some(outer) => Some(outer.turn(until).ok_or_else(|| self.busy())?),
+            None => None,
+        };
+        self.claim.count = outer.as_ref().map_or(1, |outer| outer.count() + 1);
+        self.claim.lease = match &outer {
+            Some(outer) => outer.at_least(self.terms.lease),
+            None => self.terms.lease,
+        };
+        self.claim.now = clock::wall();
+        let sent = clock::now();
+        let exchange = self.terms.strategy.acquire(&self.claim);
+        match self.core.link.ask(exchange, Lane::Common, until) {
+            Ok(Attempt::Granted(grant)) => self.granted(&grant, sent, outer.as_ref()),
+            Ok(Attempt::Held(holder)) => {
+                if let Some(outer) = &outer {
+                    outer.lose(Loss::Taken);
+                }
+                Err(Vain::Held(holder))
+            }
+            Ok(Attempt::Withdrawn) => {
+                self.claim.ticket = Ticket::fresh();
+                Err(Vain::Held(Holder::of("").labelled("nobody")))
+            }
+            Err(miss) => {
+                self.doubt.note(&miss.failure, miss.owing);
+                Err(Vain::Failed(miss.failure))
+            }
+        }
+    }
+
+    /// The hold of the same owner that this acquisition would re-enter.
+    fn outer(&self) -> Option<Arc<Held>> {
+        if !self.terms.strategy.reenters() {
+            return None;
+        }
+        let outer = self
+            .core
+            .holdings
+            .find(&self.claim.name, &self.claim.owner)?;
+        outer.check().is_ok().then_some(outer)
+    }
+
+    /// Makes a lease of a grant, if it came before its own end.
+    fn granted(
+        &mut self,
+        grant: &Grant,
+        sent: Moment,
+        outer: Option<&Arc<Held>>,
+    ) -> Result<Lease, Vain> {
+        if clock::now() >= valid_until(sent, self.claim.lease) {
+            self.doubt.note_late_grant();
+            return Err(Vain::Failed(Failure::TooLate));
+        }
+        let held = match outer {
+            Some(outer) if grant.count() == self.claim.count => {
+                outer.reenter(grant, self.claim.lease, sent);
+                Arc::clone(outer)
+            }
+            _ => {
+                let doubtful = self.doubt.exists();
+                let held = Held::new(self.terms, &self.claim, grant, sent, doubtful);
+                let held = Arc::new(held);
+                self.core.holdings.add(&held);
+                held
+            }
+        };
+        Ok(Lease::new(Arc::clone(self.core), held, self.terms.wait))
+    }
+
+    /// Undoes what may have been granted, and says why there is no lease.
+    fn give_up(self, vain: Vain, until: Moment) -> Error {
+        let outer = self.outer();
+        let _turn = outer.as_ref().and_then(|outer| outer.turn(until));
+        let mut hold = self.claim.undo();
+        hold.holds_left = outer.as_ref().map_or(0, |outer| outer.count());
+        self.doubt
+            .undo(&self.core.link, &*self.terms.strategy, &hold, until);
+        let name = &self.claim.name;
+        match vain {
+            Vain::Failed(failure) => self.core.explain("acquire", name, failure),
+            Vain::Held(holder) => Error::from(Repr::TimedOut {
+                by_caller: self.core.holds(name, &self.claim.owner, &holder),
+                name: name.clone(),
+                holder: Box::new(holder),
+                waited: clock::now().since(self.began),
+            }),
+        }
+    }
+
+    /// Another thread of the same owner is asking, and did not come to an end.
+    fn busy(&self) -> Vain {
+        let holder = Holder::of(self.claim.owner.to_string()).owned_by(Some(self.claim.owner));
+        Vain::Held(holder)
+    }
+}
+
+impl Vain {
+    /// The pause before the next try: `delay`, or less where the hold ends before.
+    fn pause(&self, delay: std::time::Duration) -> std::time::Duration {
+        match self {
+            Self::Held(holder) => holder.remaining().map_or(delay, |left| {
+                delay.min(left + std::time::Duration::from_millis(1))
+            }),
+            Self::Failed(_) => delay,
+        }
+    }
+}
