@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use uuid::Uuid;
-
 use crate::config::{Builder, Terms};
+use crate::core::Core;
 use crate::error::Error;
-use crate::hold::Holdings;
-use crate::link::{Endpoint, Single, Timeouts};
+use crate::link::Wire;
 use crate::lock::Lock;
 use crate::name::{Name, Owner};
 use crate::strategy::LockStrategy;
@@ -35,15 +33,6 @@ use crate::strategy::LockStrategy;
 pub struct Client {
     core: Arc<Core>,
     terms: Arc<Terms>,
-}
-
-/// What all clones of a client share.
-#[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) id: Uuid,
-    pub(crate) link: Single,
-    pub(crate) holdings: Holdings,
-    pub(crate) drop_timeout: Duration,
 }
 
 impl Client {
@@ -83,21 +72,17 @@ impl Client {
         Builder::new(url.into())
     }
 
-    pub(crate) fn new(
-        endpoint: Endpoint,
-        timeouts: Timeouts,
-        pool_size: u32,
-        drop_timeout: Duration,
-        terms: Terms,
-    ) -> Self {
-        let core = Core {
-            id: Uuid::new_v4(),
-            link: Single::new(endpoint, timeouts, pool_size),
-            holdings: Holdings::default(),
-            drop_timeout,
-        };
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub(crate) fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    pub(crate) fn new(wire: Wire, pool_size: u32, drop_timeout: Duration, terms: Terms) -> Self {
         Self {
-            core: Arc::new(core),
+            core: Arc::new(Core::new(wire, pool_size, drop_timeout)),
             terms: Arc::new(terms),
         }
     }

@@ -25,6 +25,11 @@ impl Moment {
         self.since(now())
     }
 
+    /// The moment that lies `earlier` before this one.
+    pub(crate) fn before(self, earlier: Duration) -> Self {
+        Self(self.0.saturating_sub(earlier))
+    }
+
     pub(crate) fn checked_add(self, later: Duration) -> Option<Self> {
         self.0.checked_add(later).map(Self)
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::clock;
 use crate::error::Error;
-use crate::link::{Endpoint, Timeouts};
+use crate::link::{Endpoint, Timeouts, Wire};
+use crate::observe::{Observer, Watched};
 use crate::retry::Retry;
 use crate::strategy::{LockStrategy, Token};
 
@@ -94,6 +95,41 @@ impl LeaseTime {
     }
 }
 
+/// When a lease is renewed while it is held.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use leasehold::{Client, Renewal};
+///
+/// let builder = Client::builder("redis://127.0.0.1/")
+///     .lease(Duration::from_secs(30))
+///     .renewal(Renewal::Every(Duration::from_secs(30)));
+/// assert!(builder.build().is_err()); // too late for it
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Renewal {
+    /// When a third of it has passed.
+    #[default]
+    Third,
+    /// When that much of it has passed.
+    Every(Duration),
+    /// Never: it ends when it ends.
+    Off,
+}
+
+impl Renewal {
+    pub(crate) fn every(self, lease: LeaseTime) -> Option<Duration> {
+        match self {
+            Self::Third => Some(lease.as_duration() / 3),
+            Self::Every(every) => Some(every),
+            Self::Off => None,
+        }
+    }
+}
+
 /// The terms on which a lock is taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
@@ -101,6 +137,9 @@ pub(crate) struct Terms {
     pub(crate) lease: LeaseTime,
     pub(crate) wait: Duration,
     pub(crate) retry: Retry,
+    pub(crate) renewal: Renewal,
+    pub(crate) max_hold: Duration,
+    pub(crate) fence: bool,
 }
 
 impl Terms {
@@ -121,6 +160,30 @@ impl Terms {
         .checked()
     }
 
+    pub(crate) fn with_renewal(&self, renewal: Renewal) -> Result<Self, Error> {
+        Self {
+            renewal,
+            ..self.clone()
+        }
+        .checked()
+    }
+
+    pub(crate) fn with_max_hold(&self, max_hold: Duration) -> Result<Self, Error> {
+        Self {
+            max_hold,
+            ..self.clone()
+        }
+        .checked()
+    }
+
+    pub(crate) fn with_fence(&self, fence: bool) -> Result<Self, Error> {
+        Self {
+            fence,
+            ..self.clone()
+        }
+        .checked()
+    }
+
     pub(crate) fn with_wait(&self, wait: Duration) -> Result<Self, Error> {
         Self {
             wait,
@@ -135,7 +198,39 @@ impl Terms {
             .admit(self.lease)
             .map_err(|why| Error::config("lease", shown, why))?;
         check_wait(self.wait)?;
+        self.check_renewal()?;
+        if self.fence && !self.strategy.fences() {
+            let why = "the strategy has none: fences take a script";
+            return Err(Error::config("fence", true, why));
+        }
         Ok(self)
+    }
+
+    fn check_renewal(&self) -> Result<(), Error> {
+        let refuse = |field, value, why| {
+            let value = format!("{value:?}");
+            Err(Error::config(field, value, why))
+        };
+        let lease = self.lease.as_duration();
+        match self.renewal {
+            Renewal::Every(every) if every >= lease => {
+                refuse("renewal", every, "it must be shorter than the lease")
+            }
+            Renewal::Every(every) if every < Duration::from_millis(1) => {
+                refuse("renewal", every, "the server would do nothing else")
+            }
+            _ if self.max_hold < lease => refuse(
+                "max_hold",
+                self.max_hold,
+                "it must not be shorter than the lease",
+            ),
+            _ if clock::now().checked_add(self.max_hold).is_none() => refuse(
+                "max_hold",
+                self.max_hold,
+                "its end is beyond what a clock can say",
+            ),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -177,7 +272,14 @@ pub struct Builder {
     connect_timeout: Duration,
     io_timeout: Duration,
     drop_timeout: Duration,
+    renewal: Renewal,
+    max_hold: Option<Duration>,
+    fence: bool,
+    watched: Watched,
 }
+
+/// For how long a hold is renewed unless told otherwise.
+const MAX_HOLD: Duration = Duration::from_secs(3600);
 
 impl Builder {
     pub(crate) fn new(url: String) -> Self {
@@ -191,6 +293,10 @@ impl Builder {
             connect_timeout: Duration::from_secs(1),
             io_timeout: Duration::from_secs(1),
             drop_timeout: Duration::from_millis(250),
+            renewal: Renewal::default(),
+            max_hold: None,
+            fence: false,
+            watched: Watched::default(),
         }
     }
 
@@ -228,6 +334,96 @@ impl Builder {
     /// ```
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
+        self
+    }
+
+    /// Sets when a lease is renewed while it is held.
+    ///
+    /// Defaults to [`Renewal::Third`]: two renewals may fail before the lease ends. With
+    /// [`Renewal::Off`] a lease ends when it ends, and no thread is started.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::{Client, Renewal};
+    ///
+    /// let client = Client::builder("redis://127.0.0.1/").renewal(Renewal::Off).build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn renewal(mut self, renewal: Renewal) -> Self {
+        self.renewal = renewal;
+        self
+    }
+
+    /// Sets for how long a lock may be held by renewing its lease.
+    ///
+    /// Defaults to one hour, or the lease where that is longer. A lease that was forgotten
+    /// somewhere ends then, instead of being renewed for ever. Extending it by
+    /// [`Lease::extend`](crate::Lease::extend) is not bounded by it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use leasehold::Client;
+    ///
+    /// let client = Client::builder("redis://127.0.0.1/")
+    ///     .max_hold(Duration::from_secs(300))
+    ///     .build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.max_hold = Some(max_hold);
+        self
+    }
+
+    /// Sets whether every lease brings a [fence](crate::Fence).
+    ///
+    /// Defaults to no. It costs no round trip, and one more key at the server, which stays
+    /// for a day after the last grant of its name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// let client = leasehold::Client::builder(server()).fence(true).build()?;
+    /// let lock = client.lock("orders:42")?;
+    /// let first = lock.with(|lease| lease.fence())?;
+    /// let second = lock.with(|lease| lease.fence())?;
+    /// assert!(second > first);
+    /// # Ok(()) }
+    /// ```
+    pub fn fence(mut self, fence: bool) -> Self {
+        self.fence = fence;
+        self
+    }
+
+    /// Sets who is told what happens: see [`Observer`].
+    ///
+    /// Defaults to nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::observe::{Lost, Observer};
+    ///
+    /// struct Alarm;
+    ///
+    /// impl Observer for Alarm {
+    ///     fn lost(&self, event: &Lost<'_>) {
+    ///         eprintln!("{} lost: {}", event.name, event.loss);
+    ///     }
+    /// }
+    ///
+    /// let client = leasehold::Client::builder("redis://127.0.0.1/").observer(Alarm).build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.watched = Watched::by(observer);
         self
     }
 
@@ -370,11 +566,13 @@ impl Builder {
             lease: LeaseTime::new(self.lease)?,
             wait: self.wait,
             retry: self.retry,
+            renewal: self.renewal,
+            max_hold: self.max_hold.unwrap_or(MAX_HOLD.max(self.lease)),
+            fence: self.fence,
         }
         .checked()?;
         Ok(Client::new(
-            endpoint,
-            timeouts,
+            Wire::new(endpoint, timeouts, self.watched),
             self.pool_size,
             timeout("drop_timeout", self.drop_timeout)?,
             terms,
@@ -434,6 +632,27 @@ mod tests {
                 builder().wait(Duration::MAX),
                 "wait",
                 "18446744073709551615",
+            ),
+            (
+                builder().renewal(Renewal::Every(Duration::from_secs(30))),
+                "renewal",
+                "30s",
+            ),
+            (
+                builder().renewal(Renewal::Every(Duration::ZERO)),
+                "renewal",
+                "0ns",
+            ),
+            (builder().max_hold(ms(29_999)), "max_hold", "29.999s"),
+            (
+                builder().max_hold(Duration::MAX),
+                "max_hold",
+                "18446744073709551615",
+            ),
+            (
+                builder().strategy(Token::commands()).fence(true),
+                "fence",
+                "true",
             ),
             (builder().pool_size(0), "pool_size", "0"),
             (

@@ -65,6 +65,10 @@ pub enum ErrorKind {
     ForeignLock,
     /// The server answered what cannot be understood.
     Malformed,
+    /// The thread that renews leases could not be started; nothing is held.
+    NoThread,
+    /// The client was shut down.
+    ShutDown,
     /// The server lacks what the strategy needs, or the strategy lacks what was asked.
     Unsupported,
 }

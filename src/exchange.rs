@@ -177,6 +177,24 @@ impl<T> Exchange<T> {
     }
 }
 
+impl<T: 'static> Exchange<T> {
+    /// The same exchange, whose own panics are faults: for a thread that serves others too.
+    pub(crate) fn shielded(self) -> Self {
+        let then = self.then;
+        Self::new(self.call, |answer| {
+            let answered = std::panic::AssertUnwindSafe(|| then(answer));
+            match std::panic::catch_unwind(answered) {
+                Ok(Ok(Step::Ask(exchange))) => Ok(Step::Ask(exchange.shielded())),
+                Ok(step) => step,
+                Err(_) => Err(Fault::Malformed {
+                    expected: "an answer that the strategy can read",
+                    got: "one over which it panicked".to_owned(),
+                }),
+            }
+        })
+    }
+}
+
 impl<T> fmt::Debug for Exchange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exchange")

@@ -6,17 +6,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::client::Core;
-use crate::clock::{self, Moment};
+use crate::clock;
 use crate::config::LeaseTime;
+use crate::core::Core;
 use crate::error::Error;
 use crate::fence::Fence;
-use crate::hold::Held;
-use crate::link::{Failure, Lane};
+use crate::hold::{Held, asking};
 use crate::loss::Loss;
 use crate::name::{Name, Owner};
-use crate::retry::Retry;
-use crate::strategy::Left;
 
 /// A lock that is held, until it is released, dropped or ended.
 ///
@@ -176,39 +173,76 @@ impl Lease {
     /// ```
     pub fn extend(&self, lease: Duration) -> Result<(), Error> {
         let lease = LeaseTime::new(lease)?;
-        let strategy = &self.held.strategy;
-        strategy.admit(lease).map_err(|why| {
+        self.held.strategy.admit(lease).map_err(|why| {
             let lease = format!("{:?}", lease.as_duration());
             Error::config("lease", lease, why)
         })?;
-        let until = self.give_up_at();
-        let Some(_turn) = self.held.turn(until) else {
-            self.check()?;
-            return Err(Error::failed("extend", self.name(), Failure::Busy));
-        };
-        let mut delays = PAUSES.delays();
-        loop {
-            self.check()?;
-            let lease = self.held.at_least(lease);
-            let hold = self.held.describe(0);
-            let sent = clock::now();
-            let link = &self.core.link;
-            let failure = match link.ask(strategy.extend(&hold, lease), Lane::Common, until) {
-                Ok(kept) => {
-                    return self
-                        .held
-                        .keep(kept, lease, sent)
-                        .map_err(|loss| Error::lost(self.name(), loss));
-                }
-                Err(miss) => miss.failure,
-            };
-            match delays.next_within(until.remaining()) {
-                Some(delay) if failure.is_passing() => clock::sleep(delay),
-                _ => {
-                    self.check()?;
-                    return Err(self.core.explain("extend", self.name(), failure));
-                }
-            }
+        self.ask_for(lease)
+    }
+
+    fn ask_for(&self, lease: LeaseTime) -> Result<(), Error> {
+        let until = asking::patience(&self.core, &self.held, self.patience);
+        asking::extend(&self.core, &self.held, lease, until)
+    }
+
+    /// Asks the server once more whether the lock is still the holder's, makes its lease
+    /// whole again, and then runs `step`.
+    ///
+    /// For the step that cannot be taken back. What can still come in between is what comes
+    /// between the server's answer and the step's own effect; a [fence](Lease::fence) closes
+    /// that too.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Lost`](crate::ErrorKind::Lost), or why the server could not be asked;
+    /// `step` did not run.
+    ///
+    /// # Panics
+    ///
+    /// Where `step` does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// let paid = lease.commit(|| "the order is paid")?;
+    /// assert_eq!(paid, "the order is paid");
+    /// # Ok(()) }
+    /// ```
+    pub fn commit<T>(&self, step: impl FnOnce() -> T) -> Result<T, Error> {
+        self.ask_for(self.held.lease())?;
+        self.check()?;
+        Ok(step())
+    }
+
+    /// Has `call` run when the lease is lost, once; at once, where it is.
+    ///
+    /// It runs on a thread of its own. It is not called for a lease that was released or
+    /// dropped before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use std::sync::mpsc;
+    ///
+    /// let lock = client.lock("orders:42")?.lease(std::time::Duration::from_millis(300))?;
+    /// let lease = lock.acquire()?;
+    /// let (tell, told) = mpsc::channel();
+    /// lease.on_lost(move |loss| tell.send(loss).unwrap());
+    /// lock.force_release(&lock.holder()?.unwrap())?;
+    /// assert_eq!(told.recv().unwrap(), leasehold::Loss::Deleted);
+    /// # Ok(()) }
+    /// ```
+    pub fn on_lost(&self, call: impl FnOnce(Loss) + Send + 'static) {
+        self.held.on_lost(call);
+        if !self.held.pace.renews() {
+            let _ = self.core.keeper.keep(&self.held); // without a thread `check` must do
         }
     }
 
@@ -244,73 +278,16 @@ impl Lease {
     /// ```
     pub fn release(mut self) -> Result<Released, Error> {
         self.left = true;
-        self.leave(self.give_up_at())
-    }
-
-    /// Until when the server is asked again for something about this lease.
-    fn give_up_at(&self) -> Moment {
-        let soon = clock::now() + self.patience;
-        soon.min(self.held.valid_until())
-            .max(self.core.link.patience())
-    }
-
-    fn leave(&self, until: Moment) -> Result<Released, Error> {
-        // Whoever has the turn for longer than this is late, and refused for being so.
-        let _turn = self.held.turn(until);
-        let before = self.held.check();
-        if before.is_err() && !self.core.holdings.contains(&self.held) {
-            return before.map(|()| Released::Freed); // a later hold of the owner's is not ours
-        }
-        let holds_left = self.held.left();
-        if holds_left == 0 {
-            self.core.holdings.remove(&self.held);
-        }
-        let hold = self.held.describe(holds_left);
-        let mut unanswered = false;
-        let mut delays = PAUSES.delays();
-        loop {
-            let link = &self.core.link;
-            match link.ask(self.held.strategy.leave(&hold), Lane::Release, until) {
-                Ok(left) => return before.and(self.judge(left, unanswered)),
-                Err(miss) => {
-                    unanswered |= miss.failure.may_have_run();
-                    let delay = delays
-                        .next_within(until.remaining())
-                        .filter(|_| miss.failure.is_passing());
-                    let Some(delay) = delay else {
-                        let error = self.core.explain("release", self.name(), miss.failure);
-                        return before.and(Err(error));
-                    };
-                    clock::sleep(delay);
-                }
-            }
-        }
-    }
-
-    /// What the server's answer to a release means. Where an earlier one stayed out, "not
-    /// held" means that it was carried out, as long as the lease had not ended.
-    fn judge(&self, left: Left, unanswered: bool) -> Result<Released, Error> {
-        let ended = clock::now() >= self.held.valid_until();
-        match left {
-            Left::Freed => Ok(Released::Freed),
-            Left::StillHeld => Ok(Released::StillHeld),
-            Left::Gone | Left::Taken if unanswered && !ended => Ok(Released::Freed),
-            Left::Gone | Left::Taken | Left::Contested => {
-                let loss = left.loss().unwrap_or(Loss::Taken);
-                self.held.lose(loss);
-                Err(Error::lost(self.name(), loss))
-            }
-        }
+        let until = asking::patience(&self.core, &self.held, self.patience);
+        asking::leave(&self.core, &self.held, until, false)
     }
 }
-
-/// The pauses before a release or an extension is sent again.
-const PAUSES: Retry = Retry::exponential(Duration::from_millis(20), Duration::from_millis(500));
 
 impl Drop for Lease {
     fn drop(&mut self) {
         if !self.left {
-            let _ = self.leave(clock::now() + self.core.drop_timeout);
+            let until = clock::now() + self.core.drop_timeout;
+            let _ = asking::leave(&self.core, &self.held, until, true);
         }
     }
 }

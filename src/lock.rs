@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::client::Core;
 use crate::clock::{self, Moment};
-use crate::config::{Terms, check_wait};
+use crate::config::{Renewal, Terms, check_wait};
+use crate::core::Core;
 use crate::error::Error;
 use crate::lease::{Lease, ThreadLease};
-use crate::link::{Failure, Lane};
+use crate::link::Lane;
 use crate::name::{Name, Owner, Ticket};
 use crate::retry::Retry;
 use crate::strategy::{Hold, Holder, Left};
@@ -278,8 +278,12 @@ impl Lock {
     pub fn holder(&self) -> Result<Option<Holder>, Error> {
         let exchange = self.terms.strategy.inspect(&self.name);
         self.core
-            .link
-            .ask(exchange, Lane::Common, self.core.link.patience())
+            .ask(
+                &self.name,
+                exchange,
+                Lane::Common,
+                self.core.link.patience(),
+            )
             .map_err(|miss| self.core.explain("inspect", &self.name, miss.failure))
     }
 
@@ -364,12 +368,9 @@ impl Lock {
             holds_left: 0,
             undo: None,
         };
-        let link = &self.core.link;
-        match link.ask(
-            self.terms.strategy.leave(&hold),
-            Lane::Release,
-            link.patience(),
-        ) {
+        let exchange = self.terms.strategy.leave(&hold);
+        let until = self.core.link.patience();
+        match self.core.ask(&self.name, exchange, Lane::Release, until) {
             Ok(left) => Ok(left == Left::Freed),
             Err(miss) => Err(self
                 .core
@@ -432,6 +433,73 @@ impl Lock {
         Ok(Self { terms, ..self })
     }
 
+    /// The same lock with another renewal: see [`Builder::renewal`](crate::Builder::renewal).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig) where it comes too late
+    /// for the lease.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::Renewal;
+    ///
+    /// let client = leasehold::Client::connect("redis://127.0.0.1/")?;
+    /// let lock = client.lock("orders:42")?.renewal(Renewal::Off)?;
+    /// # drop(lock);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn renewal(self, renewal: Renewal) -> Result<Self, Error> {
+        let terms = Arc::new(self.terms.with_renewal(renewal)?);
+        Ok(Self { terms, ..self })
+    }
+
+    /// The same lock with another bound of its renewals: see
+    /// [`Builder::max_hold`](crate::Builder::max_hold).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig) where it is shorter than
+    /// the lease.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let client = leasehold::Client::connect("redis://127.0.0.1/")?;
+    /// let lock = client.lock("orders:42")?.max_hold(Duration::from_secs(300))?;
+    /// # drop(lock);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn max_hold(self, max_hold: Duration) -> Result<Self, Error> {
+        let terms = Arc::new(self.terms.with_max_hold(max_hold)?);
+        Ok(Self { terms, ..self })
+    }
+
+    /// The same lock, whose leases bring a fence: see
+    /// [`Builder::fence`](crate::Builder::fence).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig) where the strategy has
+    /// none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let lease = client.lock("orders:42")?.fence(true)?.acquire()?;
+    /// assert!(lease.fence().is_some());
+    /// # Ok(()) }
+    /// ```
+    pub fn fence(self, fence: bool) -> Result<Self, Error> {
+        let terms = Arc::new(self.terms.with_fence(fence)?);
+        Ok(Self { terms, ..self })
+    }
+
     /// The same lock with other pauses between tries.
     ///
     /// # Examples
@@ -454,30 +522,6 @@ impl Lock {
             terms: Arc::new(terms),
             ..self
         }
-    }
-}
-
-impl Core {
-    /// Whether `holder` is the hold of `owner` that this client knows of.
-    pub(crate) fn holds(&self, name: &Name, owner: &Owner, holder: &Holder) -> bool {
-        self.holdings
-            .find(name, owner)
-            .is_some_and(|held| held.has_mark(holder.mark()))
-    }
-
-    /// Makes an error of a failure; asks what stands under the name where that is no lock.
-    pub(crate) fn explain(&self, action: &'static str, name: &Name, failure: Failure) -> Error {
-        let failure = if failure.is_wrong_type() {
-            let ask = crate::exchange::Exchange::one(
-                crate::exchange::Call::command("TYPE").key(name.as_bytes()),
-                crate::exchange::Reply::text,
-            );
-            let found = self.link.ask(ask, Lane::Common, self.link.patience());
-            Failure::ForeignLock(found.unwrap_or_else(|_| "key of another type".to_owned()))
-        } else {
-            failure
-        };
-        Error::failed(action, name, failure)
     }
 }
 

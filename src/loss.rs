@@ -1,6 +1,7 @@
-//! Why a lease is no longer its holder's.
+//! Why a lease is no longer its holder's, and who is told.
 
 use std::fmt;
+use std::thread;
 use std::time::Duration;
 
 /// How a lease was lost.
@@ -21,7 +22,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Its end passed unnoticed: no renewal came through in time, or there was none.
+    /// Its end passed unnoticed: it was not renewed, or the process was stopped.
     Expired {
         /// How long ago the end was when that was noticed.
         ago: Duration,
@@ -30,8 +31,16 @@ pub enum Loss {
     Taken,
     /// The lock was deleted before this lease had ended.
     Deleted,
+    /// The server was started anew since, and does not know the lock.
+    Forgotten,
+    /// No renewal came through until its end.
+    Unreachable,
+    /// It was held for as long as [`max_hold`](crate::Builder::max_hold) lets it.
+    Overstayed,
     /// A client of another protocol wrote its own time stamp over this hold's.
     Contested,
+    /// The client was [shut down](crate::Client::shutdown).
+    ShutDown,
 }
 
 impl fmt::Display for Loss {
@@ -40,8 +49,40 @@ impl fmt::Display for Loss {
             Self::Expired { ago } => write!(f, "it ended {} ago", shown(*ago)),
             Self::Taken => f.write_str("somebody else holds it"),
             Self::Deleted => f.write_str("it was deleted before its end"),
+            Self::Forgotten => f.write_str("the server was started anew and has forgotten it"),
+            Self::Unreachable => f.write_str("no renewal came through until its end"),
+            Self::Overstayed => f.write_str("it was held for as long as `max_hold` lets it"),
             Self::Contested => f.write_str("a foreign stamp stands in its place"),
+            Self::ShutDown => f.write_str("the client was shut down"),
         }
+    }
+}
+
+/// Who wants to know of a loss.
+#[derive(Default)]
+pub(crate) struct OnLost(Vec<Box<dyn FnOnce(Loss) + Send>>);
+
+impl OnLost {
+    pub(crate) fn add(&mut self, call: Box<dyn FnOnce(Loss) + Send>) {
+        self.0.push(call);
+    }
+
+    /// Runs every call, once, on a thread of their own: they may block, and panic.
+    pub(crate) fn run(&mut self, loss: Loss) {
+        let calls = std::mem::take(&mut self.0);
+        if calls.is_empty() {
+            return;
+        }
+        // A thread that cannot be had is no reason to bring the keeper down; `check` still
+        // tells of the loss.
+        let _ = thread::Builder::new()
+            .name("leasehold-lost".to_owned())
+            .spawn(move || {
+                for call in calls {
+                    let call = std::panic::AssertUnwindSafe(|| call(loss));
+                    let _ = std::panic::catch_unwind(call);
+                }
+            });
     }
 }
 
@@ -63,5 +104,15 @@ mod tests {
         assert_eq!(shown(Duration::from_micros(2_900)), "2 ms");
         assert_eq!(shown(Duration::from_millis(1_234)), "1.23 s");
         assert_eq!(shown(Duration::from_millis(12_340)), "12.3 s");
+    }
+
+    #[test]
+    fn a_call_that_panics_does_not_keep_the_next_from_running() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut calls = OnLost::default();
+        calls.add(Box::new(|_| panic!("of a user's making")));
+        calls.add(Box::new(move |loss| tell.send(loss).unwrap()));
+        calls.run(Loss::Taken);
+        assert_eq!(told.recv_timeout(Duration::from_secs(10)), Ok(Loss::Taken));
     }
 }

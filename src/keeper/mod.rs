@@ -1,3 +1,190 @@
-//! What keeps leases honest.
+//! The keeper: the one thread of a client that renews its leases, watches their ends and
+//! sees to what could not be undone at once.
+//!
+//! It is started by the first lease that needs it, lingers for a while after the last, and
+//! ends with the client. It holds no mutex while it talks to the server.
 
+mod errand;
+mod round;
+mod schedule;
 pub(crate) mod validity;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::clock;
+use crate::hold::Held;
+use crate::link::Wire;
+pub(crate) use errand::Errand;
+use schedule::Schedule;
+
+/// How long the thread stays when there is nothing to keep: a spawn costs a third of an
+/// uncontended cycle.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// How soon a round is made again over which the keeper itself panicked: a bug, and no
+/// reason to lose a lease.
+const SOON: Duration = Duration::from_millis(50);
+
+/// What is to be done at its time.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Renew a hold, or look whether it has ended.
+    Keep(Weak<Held>),
+    /// Leave what could not be left at once.
+    Leave(Errand),
+}
+
+impl Task {
+    /// The hold that is kept by it, if one is.
+    fn kept((id, task): &(u64, Self)) -> Option<(u64, Weak<Held>)> {
+        match task {
+            Self::Keep(held) => Some((*id, Weak::clone(held))),
+            Self::Leave(_) => None,
+        }
+    }
+}
+
+/// The handle on the thread.
+#[derive(Debug)]
+pub(crate) struct Keeper(Arc<Shared>);
+
+/// What the thread shares with its handle.
+#[derive(Debug)]
+struct Shared {
+    wire: Arc<Wire>,
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    schedule: Schedule,
+    thread: Option<JoinHandle<()>>,
+    running: bool,
+    closing: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(wire: Arc<Wire>) -> Self {
+        Self(Arc::new(Shared {
+            wire,
+            state: Mutex::default(),
+            wake: Condvar::new(),
+        }))
+    }
+
+    /// Keeps `held` from now on.
+    pub(crate) fn keep(&self, held: &Arc<Held>) -> std::io::Result<()> {
+        let due = held.pace.due_at(held.valid_until());
+        self.0.add(due, held.id, Task::Keep(Arc::downgrade(held)))
+    }
+
+    /// Keeps `held` no longer.
+    pub(crate) fn forget(&self, held: &Held) {
+        self.0.state.lock().schedule.remove(held.id);
+    }
+
+    /// Sees to `errand`, as long as it makes sense.
+    pub(crate) fn run(&self, errand: Errand) -> std::io::Result<()> {
+        let id = errand.id();
+        self.0.add(errand.due(), id, Task::Leave(errand))
+    }
+
+    /// Ends the thread, and waits until it has ended for at most `patience`; whether it has.
+    pub(crate) fn stop(&self, patience: Duration) -> bool {
+        let until = clock::now() + patience;
+        let thread = self.0.close();
+        while thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            let left = until.remaining();
+            if left.is_zero() {
+                return false;
+            }
+            let mut state = self.0.state.lock();
+            if state.running {
+                self.0.wake.wait_for(&mut state, left);
+            } else {
+                drop(state);
+                clock::sleep(Duration::from_micros(100)); // it is on its last lines
+            }
+        }
+        true
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.0.close());
+    }
+}
+
+impl Shared {
+    fn add(self: &Arc<Self>, due: clock::Moment, id: u64, task: Task) -> std::io::Result<()> {
+        let mut state = self.state.lock();
+        if state.closing {
+            return Err(std::io::Error::other("the client was shut down"));
+        }
+        if !state.running {
+            let shared = Arc::clone(self);
+            let thread = thread::Builder::new().name("leasehold-keeper".to_owned());
+            state.thread = Some(thread.spawn(move || shared.work())?);
+            state.running = true;
+        }
+        if state.schedule.add(due, id, task) {
+            self.wake.notify_all();
+        }
+        Ok(())
+    }
+
+    fn close(&self) -> Option<JoinHandle<()>> {
+        let mut state = self.state.lock();
+        state.closing = true;
+        self.wake.notify_all();
+        state.thread.take()
+    }
+
+    /// The thread's life.
+    fn work(&self) {
+        let mut round = round::Round::new(&self.wire);
+        while let Some(tasks) = self.next() {
+            let kept: Vec<_> = tasks.iter().filter_map(Task::kept).collect();
+            let ran = catch_unwind(AssertUnwindSafe(|| round.run(tasks)));
+            let again = ran.unwrap_or_else(|_| {
+                round = round::Round::new(&self.wire);
+                let soon = clock::now() + SOON;
+                let again = kept.into_iter();
+                again
+                    .map(|(id, held)| (soon, id, Task::Keep(held)))
+                    .collect()
+            });
+            let mut state = self.state.lock();
+            for (due, id, task) in again {
+                state.schedule.add(due, id, task);
+            }
+        }
+        self.wake.notify_all();
+    }
+
+    /// Waits for what is due; `None` once there is no more to do.
+    fn next(&self) -> Option<Vec<(u64, Task)>> {
+        let mut state = self.state.lock();
+        let idle = clock::now();
+        loop {
+            let now = clock::now();
+            if state.closing || now.since(idle) >= LINGER && state.schedule.is_empty() {
+                state.running = false;
+                return None;
+            }
+            let tasks = state.schedule.take_due(now, round::LARGEST);
+            if !tasks.is_empty() {
+                return Some(tasks);
+            }
+            let next = state.schedule.sleep_until(idle + LINGER);
+            self.wake.wait_for(&mut state, next.since(now));
+        }
+    }
+}

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Endpoint, Failure, Timeouts};
+use super::{Failure, Wire};
 use crate::clock::{self, Moment};
 use crate::exchange::{Answer, Exchange, Fault, Heard, Reply, Talk};
+use crate::observe::Reconnected;
 
 /// Idle for longer than this, and a connection is asked whether it still lives.
 const STALE: Duration = Duration::from_secs(1);
@@ -20,9 +21,10 @@ const SHORTEST: Duration = Duration::from_millis(10);
 /// Whoever needs the connection dials it, in its own thread and its own time, and gets the
 /// reason when that fails. The pool hands out places.
 pub(crate) struct Conn {
-    endpoint: Arc<Endpoint>,
-    timeouts: Timeouts,
+    wire: Arc<Wire>,
     open: Option<Open>,
+    /// The last one broke.
+    broke: bool,
 }
 
 struct Open {
@@ -33,7 +35,7 @@ struct Open {
 
 /// A connection on which an answer is still owed: good for nothing but an undo.
 #[derive(Debug)]
-pub(crate) struct Poisoned(Box<Open>, Arc<Endpoint>);
+pub(crate) struct Poisoned(Box<Open>, Arc<Wire>);
 
 /// A question without a result, and the connection where its answer is still owed.
 #[derive(Debug)]
@@ -52,11 +54,11 @@ impl From<Failure> for Miss {
 }
 
 impl Conn {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, timeouts: Timeouts) -> Self {
+    pub(crate) fn new(wire: Arc<Wire>) -> Self {
         Self {
-            endpoint,
-            timeouts,
+            wire,
             open: None,
+            broke: false,
         }
     }
 
@@ -86,50 +88,68 @@ impl Conn {
         mut done: impl FnMut(usize, Result<T, Failure>),
     ) -> Result<Option<Poisoned>, Failure> {
         let mut open = self.ready(until)?;
-        match converse(&mut open, talks, &mut done, &self.endpoint) {
+        let state = converse(&mut open, talks, &mut done, &self.wire);
+        self.broke = state != State::Sound;
+        match state {
             State::Sound => {
                 open.used = clock::now();
                 self.open = Some(open);
                 Ok(None)
             }
             State::Suspect => Ok(None),
-            State::Owing => Ok(Some(Poisoned(Box::new(open), Arc::clone(&self.endpoint)))),
+            State::Owing => {
+                self.wire.note_trouble();
+                Ok(Some(Poisoned(Box::new(open), Arc::clone(&self.wire))))
+            }
         }
     }
 
     /// Takes out the open connection, dialled where there is none, with its time-outs set.
     fn ready(&mut self, until: Moment) -> Result<Open, Failure> {
-        let mut open = match self.open.take() {
-            Some(open) if clock::now().since(open.used) < STALE => Some(open),
-            Some(mut open) => {
-                let limit = self.limit(until);
-                (open.set_limit(limit).is_ok() && open.ping()).then_some(open)
+        let limit = self.limit(until);
+        if let Some(mut open) = self.open.take() {
+            let is_fresh = clock::now().since(open.used) < STALE;
+            if open.set_limit(limit).is_ok() && (is_fresh || open.ping()) {
+                return Ok(open);
             }
-            None => None,
-        };
-        if open.is_none() {
-            let connect = self.timeouts.connect.min(until.remaining()).max(SHORTEST);
-            open = Some(Open {
-                redis: self.endpoint.dial(connect)?,
-                used: clock::now(),
-                limit: Duration::ZERO,
-            });
+            self.broke = true;
         }
-        let mut open = open.expect("it was dialled");
-        open.set_limit(self.limit(until))
+        let mut open = self.dial(until)?;
+        open.set_limit(limit)
             .map_err(|error| Failure::Unreachable {
-                address: self.endpoint.address().to_owned(),
+                address: self.wire.endpoint.address().to_owned(),
                 source: Arc::new(error),
             })?;
         Ok(open)
+    }
+
+    fn dial(&mut self, until: Moment) -> Result<Open, Failure> {
+        let connect = self.wire.timeouts.connect.min(until.remaining());
+        let dialled = self.wire.endpoint.dial(connect.max(SHORTEST));
+        let redis = dialled.inspect_err(|_| {
+            self.broke = true;
+            self.wire.note_trouble();
+        })?;
+        if std::mem::take(&mut self.broke) {
+            self.wire.note_trouble();
+            let address = self.wire.endpoint.address();
+            self.wire
+                .watched
+                .tell(|observer| observer.reconnected(&Reconnected { address }));
+        }
+        Ok(Open {
+            redis,
+            used: clock::now(),
+            limit: Duration::ZERO,
+        })
     }
 
     /// The time-out for one answer: what is left, but where that is nearly the usual
     /// time-out, the usual one, which the socket has already.
     fn limit(&self, until: Moment) -> Duration {
         let left = until.remaining();
-        if left >= self.timeouts.io * 9 / 10 {
-            self.timeouts.io
+        if left >= self.wire.timeouts.io * 9 / 10 {
+            self.wire.timeouts.io
         } else {
             left.max(SHORTEST)
         }
@@ -169,7 +189,7 @@ fn converse<T>(
     open: &mut Open,
     talks: Vec<Talk<T>>,
     done: &mut impl FnMut(usize, Result<T, Failure>),
-    endpoint: &Endpoint,
+    wire: &Wire,
 ) -> State {
     let mut state = State::Sound;
     let mut round: Vec<_> = talks.into_iter().enumerate().collect();
@@ -183,7 +203,7 @@ fn converse<T>(
         let mut next = Vec::new();
         for (position, talk) in round {
             if let Some(error) = &broken {
-                done(position, Err(unanswered(endpoint, error)));
+                done(position, Err(unanswered(wire, error)));
                 continue;
             }
             match open.redis.recv_response() {
@@ -198,14 +218,14 @@ fn converse<T>(
                 },
                 Err(error) => {
                     let error = Arc::new(error);
-                    done(position, Err(unanswered(endpoint, &error)));
+                    done(position, Err(unanswered(wire, &error)));
                     broken = Some(error);
                 }
             }
         }
         if let Some(error) = &broken {
             for (position, _) in next {
-                done(position, Err(unanswered(endpoint, error)));
+                done(position, Err(unanswered(wire, error)));
             }
             return State::Owing;
         }
@@ -232,9 +252,9 @@ fn hear<T>(talk: Talk<T>, value: redis::Value) -> Result<Talk<T>, Result<T, Fail
     }
 }
 
-fn unanswered(endpoint: &Endpoint, error: &Arc<redis::RedisError>) -> Failure {
+fn unanswered(wire: &Wire, error: &Arc<redis::RedisError>) -> Failure {
     Failure::Unanswered {
-        address: endpoint.address().to_owned(),
+        address: wire.endpoint.address().to_owned(),
         source: Arc::clone(error) as _,
     }
 }
@@ -243,7 +263,7 @@ impl Poisoned {
     /// Sends `exchange`, its scripts by source, behind what was not answered, and closes
     /// the connection. What was sent before was carried out before.
     pub(crate) fn undo<T>(self, exchange: Exchange<T>, until: Moment) -> Result<T, Failure> {
-        let Self(mut open, endpoint) = self;
+        let Self(mut open, wire) = self;
         let _ = open.set_limit(until.remaining().max(SHORTEST));
         let mut outcome = None;
         let talks = vec![Talk::by_source(exchange)];
@@ -251,7 +271,7 @@ impl Poisoned {
             &mut open,
             talks,
             &mut |_, result| outcome = Some(result),
-            &endpoint,
+            &wire,
         );
         outcome.expect("every talk has an outcome")
     }
@@ -260,7 +280,7 @@ impl Poisoned {
 impl fmt::Debug for Conn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Conn")
-            .field("endpoint", &self.endpoint)
+            .field("wire", &self.wire)
             .field("open", &self.open.is_some())
             .finish_non_exhaustive()
     }

@@ -6,7 +6,7 @@ use crate::error::ErrorKind;
 use crate::exchange::{Fault, ServerError};
 
 /// Why a question to the server had no result, as the layer of connections tells it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("cannot reach {address}: {source}")]
     Unreachable {
@@ -36,6 +36,12 @@ pub(crate) enum Failure {
     TooLate,
     #[error("another thread is at work on the same lease")]
     Busy,
+    #[error("its release was not answered before its lease ended")]
+    EndedUnheard,
+    #[error("the keeper's thread cannot be had: {0}")]
+    NoThread(Arc<std::io::Error>),
+    #[error("the client was shut down")]
+    ShutDown,
     #[error("a {0} stands under the name, which is no lock of this strategy")]
     ForeignLock(String),
     #[error("the server's answer cannot be understood: {0}")]
@@ -79,12 +85,14 @@ impl Failure {
     /// Whether the server may have done something of what it was asked.
     pub(crate) fn may_have_run(&self) -> bool {
         match self {
-            Self::Unanswered { .. } | Self::Malformed(_) => true,
+            Self::Unanswered { .. } | Self::EndedUnheard | Self::Malformed(_) => true,
             Self::Refused(error) | Self::Denied { error, .. } => error.may_have_run(),
             Self::Unreachable { .. }
             | Self::PoolExhausted { .. }
             | Self::TooLate
             | Self::Busy
+            | Self::NoThread(_)
+            | Self::ShutDown
             | Self::ForeignLock(_)
             | Self::Unsupported(_) => false,
         }
@@ -124,8 +132,10 @@ impl Failure {
             Self::PoolExhausted { .. } => ErrorKind::PoolExhausted,
             Self::Denied { .. } => ErrorKind::Denied,
             Self::Refused(_) => ErrorKind::Refused,
-            Self::Unanswered { .. } => ErrorKind::Unknown,
+            Self::Unanswered { .. } | Self::EndedUnheard => ErrorKind::Unknown,
             Self::TooLate | Self::Busy => ErrorKind::TimedOut,
+            Self::NoThread(_) => ErrorKind::NoThread,
+            Self::ShutDown => ErrorKind::ShutDown,
             Self::ForeignLock(_) => ErrorKind::ForeignLock,
             Self::Malformed(_) => ErrorKind::Malformed,
             Self::Unsupported(_) => ErrorKind::Unsupported,

@@ -14,6 +14,11 @@ pub(crate) use single::Single;
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
+use crate::clock::{self, Moment};
+use crate::observe::Watched;
+
 /// How long the layers below may take for one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
@@ -21,4 +26,34 @@ pub(crate) struct Timeouts {
     pub(crate) connect: Duration,
     /// To have an answer to what was sent.
     pub(crate) io: Duration,
+}
+
+/// What all connections to one server share.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) watched: Watched,
+    broke: Mutex<Option<Moment>>,
+}
+
+impl Wire {
+    pub(crate) fn new(endpoint: Endpoint, timeouts: Timeouts, watched: Watched) -> Self {
+        Self {
+            endpoint,
+            timeouts,
+            watched,
+            broke: Mutex::default(),
+        }
+    }
+
+    /// Notes that a connection broke, or could not be had.
+    fn note_trouble(&self) {
+        *self.broke.lock() = Some(clock::now());
+    }
+
+    /// Whether a connection broke after `since`.
+    pub(crate) fn was_in_trouble(&self, since: Moment) -> bool {
+        self.broke.lock().is_some_and(|broke| broke >= since)
+    }
 }

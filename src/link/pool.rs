@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use scheduled_thread_pool::ScheduledThreadPool;
 
-use super::{Conn, Endpoint, Failure, Timeouts};
+use super::{Conn, Failure, Wire};
 use crate::clock::Moment;
 
 /// What a connection is wanted for.
@@ -26,7 +26,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(endpoint: &Arc<Endpoint>, timeouts: Timeouts, size: u32) -> Self {
+    pub(crate) fn new(wire: &Arc<Wire>, size: u32) -> Self {
         // r2d2 adds its places on a thread; one is enough, since none of them does I/O there.
         let threads = Arc::new(
             ScheduledThreadPool::builder()
@@ -41,10 +41,7 @@ impl Pool {
                 .test_on_check_out(false)
                 .error_handler(Box::new(r2d2::NopErrorHandler))
                 .thread_pool(Arc::clone(&threads))
-                .build_unchecked(Places {
-                    endpoint: Arc::clone(endpoint),
-                    timeouts,
-                })
+                .build_unchecked(Places(Arc::clone(wire)))
         };
         Self {
             common: pool(size, 1),
@@ -73,17 +70,14 @@ impl Pool {
 
 /// Makes places. A place that broke is empty again, and so never broken as a place.
 #[derive(Debug)]
-struct Places {
-    endpoint: Arc<Endpoint>,
-    timeouts: Timeouts,
-}
+struct Places(Arc<Wire>);
 
 impl r2d2::ManageConnection for Places {
     type Connection = Conn;
     type Error = Infallible;
 
     fn connect(&self) -> Result<Conn, Infallible> {
-        Ok(Conn::new(Arc::clone(&self.endpoint), self.timeouts))
+        Ok(Conn::new(Arc::clone(&self.0)))
     }
 
     fn is_valid(&self, _: &mut Conn) -> Result<(), Infallible> {

@@ -3,25 +3,23 @@
 use std::sync::Arc;
 
 use super::pool::Pool;
-use super::{Conn, Endpoint, Failure, Lane, Miss, Timeouts};
+use super::{Conn, Failure, Lane, Miss, Wire};
 use crate::clock::{self, Moment};
 use crate::exchange::{Exchange, Talk};
 
 /// One server.
 #[derive(Debug)]
 pub(crate) struct Single {
-    endpoint: Arc<Endpoint>,
-    timeouts: Timeouts,
+    pub(crate) wire: Arc<Wire>,
     pool: Pool,
 }
 
 impl Single {
-    pub(crate) fn new(endpoint: Endpoint, timeouts: Timeouts, pool_size: u32) -> Self {
-        let endpoint = Arc::new(endpoint);
+    pub(crate) fn new(wire: Wire, pool_size: u32) -> Self {
+        let wire = Arc::new(wire);
         Self {
-            pool: Pool::new(&endpoint, timeouts, pool_size),
-            endpoint,
-            timeouts,
+            pool: Pool::new(&wire, pool_size),
+            wire,
         }
     }
 
@@ -46,16 +44,16 @@ impl Single {
 
     /// A place outside the pool.
     pub(crate) fn connection(&self) -> Conn {
-        Conn::new(Arc::clone(&self.endpoint), self.timeouts)
+        Conn::new(Arc::clone(&self.wire))
     }
 
     /// How long the server may take for an answer.
     pub(crate) fn io_timeout(&self) -> std::time::Duration {
-        self.timeouts.io
+        self.wire.timeouts.io
     }
 
     /// When a question that is asked now must have its answer.
     pub(crate) fn patience(&self) -> Moment {
-        clock::now() + self.timeouts.io
+        clock::now() + self.wire.timeouts.io
     }
 }

@@ -16,6 +16,7 @@ mod claim;
 mod reading;
 mod reentrant;
 mod scripts;
+mod sure;
 mod timestamp;
 mod token;
 
@@ -24,6 +25,7 @@ use std::fmt;
 pub use answer::{Attempt, Grant, Holder, Kept, Left};
 pub use claim::{Claim, Hold};
 pub use reentrant::Reentrant;
+pub(crate) use sure::sure;
 pub use timestamp::{Dialect, Timestamp};
 pub use token::Token;
 

@@ -1,9 +1,14 @@
 //! What an acquisition does not know: whether a question that was not answered was carried
 //! out. It is undone before the caller hears of it.
 
-use crate::clock::Moment;
-use crate::link::{Failure, Poisoned, Single};
-use crate::strategy::{Hold, LockStrategy};
+use std::sync::Arc;
+
+use crate::clock::{self, Moment};
+use crate::core::Core;
+use crate::keeper::Errand;
+use crate::link::{Failure, Poisoned};
+use crate::observe::Undone;
+use crate::strategy::{Hold, Left, LockStrategy};
 
 /// The questions of an acquisition that may have been granted unheard.
 #[derive(Debug, Default)]
@@ -19,8 +24,8 @@ impl Doubt {
         self.owing.extend(owing);
     }
 
-    /// Notes a grant that came after its own end.
-    pub(super) fn note_late_grant(&mut self) {
+    /// Notes a grant that is not made use of.
+    pub(super) fn note_grant(&mut self) {
         self.exists = true;
     }
 
@@ -29,23 +34,44 @@ impl Doubt {
     }
 
     /// Leaves what may have been granted: on the very connections where an answer is owed,
-    /// behind the question; where none of them answers, on a fresh one.
+    /// behind the question; where none of them answers, on a fresh one. Until the server
+    /// says that it freed something, the keeper goes on, to the end of the lease.
     pub(super) fn undo(
         self,
-        link: &Single,
-        strategy: &dyn LockStrategy,
-        hold: &Hold,
+        core: &Core,
+        strategy: &Arc<dyn LockStrategy>,
+        hold: Hold,
         until: Moment,
     ) {
         if !self.exists {
             return;
         }
-        let mut answered = false;
+        let mut answer = None;
         for owing in self.owing {
-            answered |= owing.undo(strategy.leave(hold), until).is_ok();
+            let left = owing.undo(strategy.leave(&hold), until).ok();
+            answer = better(answer, left);
         }
-        if !answered {
-            let _ = link.ask_afresh(strategy.leave(hold), until);
+        if answer.is_none() {
+            answer = core.link.ask_afresh(strategy.leave(&hold), until).ok();
         }
+        let confirmed = matches!(answer, Some(Left::Freed | Left::StillHeld));
+        let name = hold.name();
+        core.watched()
+            .tell(|observer| observer.undone(&Undone { name, confirmed }));
+        if !confirmed {
+            let end = clock::now() + hold.lease().as_duration();
+            let _ = core
+                .keeper
+                .run(Errand::new(Arc::clone(strategy), hold, end));
+        }
+    }
+}
+
+/// Of two answers to the same undo, the one that says that it had something to undo.
+fn better(one: Option<Left>, other: Option<Left>) -> Option<Left> {
+    match (one, other) {
+        (Some(Left::Freed), _) => one,
+        (_, Some(_)) => other,
+        _ => one,
     }
 }

@@ -3,10 +3,11 @@
 mod doubt;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::client::Core;
 use crate::clock::{self, Moment};
 use crate::config::Terms;
+use crate::core::Core;
 use crate::error::{Error, Repr};
 use crate::hold::Held;
 use crate::keeper::validity::valid_until;
@@ -14,6 +15,7 @@ use crate::lease::Lease;
 use crate::link::{Failure, Lane};
 use crate::loss::Loss;
 use crate::name::{Name, Owner, Ticket};
+use crate::observe::{Contended, Granted, Waited};
 use crate::strategy::{Attempt, Claim, Grant, Holder};
 use doubt::Doubt;
 
@@ -24,6 +26,7 @@ pub(crate) struct Acquisition<'a> {
     terms: &'a Terms,
     claim: Claim,
     began: Moment,
+    tries: u32,
     doubt: Doubt,
 }
 
@@ -42,9 +45,11 @@ impl<'a> Acquisition<'a> {
             terms,
             claim: Claim {
                 owner,
+                fences: u32::from(terms.fence),
                 ..Claim::new(name.clone(), terms.lease)
             },
             began: clock::now(),
+            tries: 0,
             doubt: Doubt::default(),
         }
     }
@@ -53,6 +58,9 @@ impl<'a> Acquisition<'a> {
     pub(crate) fn run(mut self, deadline: Moment) -> Result<Lease, Error> {
         let mut delays = self.terms.retry.delays();
         self.claim.waits = deadline > self.began;
+        if self.core.is_closed() {
+            return Err(self.give_up(Vain::Failed(Failure::ShutDown)));
+        }
         loop {
             let until = deadline.max(clock::now()) + self.core.link.io_timeout();
             let vain = match self.attempt(until) {
@@ -64,17 +72,20 @@ impl<'a> Acquisition<'a> {
                 _ => delays.next_within(deadline.remaining()),
             };
             let Some(delay) = delay else {
-                return Err(self.give_up(vain, until));
+                return Err(self.give_up(vain));
             };
-            clock::sleep(vain.pause(delay));
+            if self.core.pause(vain.pause(delay)) {
+                return Err(self.give_up(Vain::Failed(Failure::ShutDown)));
+            }
         }
     }
 
     /// Asks once.
     fn attempt(&mut self, until: Moment) -> Result<Lease, Vain> {
+        self.tries = self.tries.saturating_add(1);
         let outer = self.outer();
         let _turn = match &outer {
-            Some(outer) => Some(outer.turn(until).ok_or_else(|| self.busy())?),
+            Some(outer) => Some(outer.turn(until).ok_or(Vain::Failed(Failure::Busy))?),
             None => None,
         };
         self.claim.count = outer.as_ref().map_or(1, |outer| outer.count() + 1);
@@ -85,17 +96,15 @@ impl<'a> Acquisition<'a> {
         self.claim.now = clock::wall();
         let sent = clock::now();
         let exchange = self.terms.strategy.acquire(&self.claim);
-        match self.core.link.ask(exchange, Lane::Common, until) {
+        let asked = self
+            .core
+            .ask(&self.claim.name, exchange, Lane::Common, until);
+        match asked {
             Ok(Attempt::Granted(grant)) => self.granted(&grant, sent, outer.as_ref()),
-            Ok(Attempt::Held(holder)) => {
-                if let Some(outer) = &outer {
-                    outer.lose(Loss::Taken);
-                }
-                Err(Vain::Held(holder))
-            }
+            Ok(Attempt::Held(holder)) => Err(self.held(holder, outer.as_deref())),
             Ok(Attempt::Withdrawn) => {
                 self.claim.ticket = Ticket::fresh();
-                Err(Vain::Held(Holder::of("").labelled("nobody")))
+                Err(Vain::Failed(Failure::TooLate))
             }
             Err(miss) => {
                 self.doubt.note(&miss.failure, miss.owing);
@@ -116,6 +125,19 @@ impl<'a> Acquisition<'a> {
         outer.check().is_ok().then_some(outer)
     }
 
+    fn held(&self, holder: Holder, outer: Option<&Held>) -> Vain {
+        if let Some(outer) = outer {
+            outer.lose(Loss::Taken);
+        }
+        self.core.watched().tell(|observer| {
+            observer.contended(&Contended {
+                name: &self.claim.name,
+                holder: &holder,
+            });
+        });
+        Vain::Held(holder)
+    }
+
     /// Makes a lease of a grant, if it came before its own end.
     fn granted(
         &mut self,
@@ -124,8 +146,7 @@ impl<'a> Acquisition<'a> {
         outer: Option<&Arc<Held>>,
     ) -> Result<Lease, Vain> {
         if clock::now() >= valid_until(sent, self.claim.lease) {
-            self.doubt.note_late_grant();
-            return Err(Vain::Failed(Failure::TooLate));
+            return Err(self.refuse(Failure::TooLate));
         }
         let held = match outer {
             Some(outer) if grant.count() == self.claim.count => {
@@ -133,50 +154,84 @@ impl<'a> Acquisition<'a> {
                 Arc::clone(outer)
             }
             _ => {
+                let watched = self.core.watched().clone();
                 let doubtful = self.doubt.exists();
-                let held = Held::new(self.terms, &self.claim, grant, sent, doubtful);
+                let held = Held::new(self.terms, &self.claim, grant, sent, doubtful, watched);
                 let held = Arc::new(held);
+                if held.pace.renews()
+                    && let Err(error) = self.core.keeper.keep(&held)
+                {
+                    return Err(self.refuse(Failure::NoThread(Arc::new(error))));
+                }
                 self.core.holdings.add(&held);
+                if self.core.is_closed() {
+                    self.core.holdings.remove(&held);
+                    return Err(self.refuse(Failure::ShutDown));
+                }
                 held
             }
         };
+        self.core.watched().tell(|observer| {
+            observer.granted(&Granted {
+                name: &held.name,
+                owner: &held.owner,
+                waited: clock::now().since(self.began),
+                tries: self.tries,
+                fence: grant.fence(),
+            });
+        });
         Ok(Lease::new(Arc::clone(self.core), held, self.terms.wait))
     }
 
+    /// Makes no use of a grant.
+    fn refuse(&mut self, failure: Failure) -> Vain {
+        self.doubt.note_grant();
+        Vain::Failed(failure)
+    }
+
     /// Undoes what may have been granted, and says why there is no lease.
-    fn give_up(self, vain: Vain, until: Moment) -> Error {
-        let outer = self.outer();
-        let _turn = outer.as_ref().and_then(|outer| outer.turn(until));
-        let mut hold = self.claim.undo();
-        hold.holds_left = outer.as_ref().map_or(0, |outer| outer.count());
-        self.doubt
-            .undo(&self.core.link, &*self.terms.strategy, &hold, until);
+    fn give_up(mut self, vain: Vain) -> Error {
+        self.undo();
         let name = &self.claim.name;
-        match vain {
+        let waited = clock::now().since(self.began);
+        let error = match vain {
             Vain::Failed(failure) => self.core.explain("acquire", name, failure),
             Vain::Held(holder) => Error::from(Repr::TimedOut {
                 by_caller: self.core.holds(name, &self.claim.owner, &holder),
                 name: name.clone(),
                 holder: Box::new(holder),
-                waited: clock::now().since(self.began),
+                waited,
             }),
-        }
+        };
+        self.core.watched().tell(|observer| {
+            observer.waited(&Waited {
+                name,
+                waited,
+                tries: self.tries,
+                error: &error,
+            });
+        });
+        error
     }
 
-    /// Another thread of the same owner is asking, and did not come to an end.
-    fn busy(&self) -> Vain {
-        let holder = Holder::of(self.claim.owner.to_string()).owned_by(Some(self.claim.owner));
-        Vain::Held(holder)
+    fn undo(&mut self) {
+        let doubt = std::mem::take(&mut self.doubt);
+        let until = clock::now() + self.core.drop_timeout;
+        let outer = self.outer();
+        let _turn = outer.as_ref().and_then(|outer| outer.turn(until));
+        let mut hold = self.claim.undo();
+        hold.holds_left = outer.as_ref().map_or(0, |outer| outer.count());
+        doubt.undo(self.core, &self.terms.strategy, hold, until);
     }
 }
 
 impl Vain {
     /// The pause before the next try: `delay`, or less where the hold ends before.
-    fn pause(&self, delay: std::time::Duration) -> std::time::Duration {
+    fn pause(&self, delay: Duration) -> Duration {
         match self {
-            Self::Held(holder) => holder.remaining().map_or(delay, |left| {
-                delay.min(left + std::time::Duration::from_millis(1))
-            }),
+            Self::Held(holder) => holder
+                .remaining()
+                .map_or(delay, |left| delay.min(left + Duration::from_millis(1))),
             Self::Failed(_) => delay,
         }
     }

@@ -1,0 +1,164 @@
+//! What all clones of a client share, and how they ask the server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use uuid::Uuid;
+
+use crate::clock::{self, Moment};
+use crate::environment;
+use crate::error::Error;
+use crate::exchange::{Call, Exchange, Reply};
+use crate::hold::{Held, Holdings};
+use crate::keeper::Keeper;
+use crate::link::{Failure, Lane, Miss, Single, Wire};
+use crate::name::{Name, Owner};
+use crate::observe::{Slow, Watched};
+use crate::retry::Retry;
+use crate::strategy::Holder;
+
+/// The pauses before a release or an extension is sent again.
+const PAUSES: Retry = Retry::exponential(Duration::from_millis(20), Duration::from_millis(500));
+
+/// An answer that took longer than this is worth an event.
+const SLOW: Duration = Duration::from_millis(100);
+
+/// What all clones of a client share.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) id: Uuid,
+    pub(crate) link: Single,
+    pub(crate) holdings: Holdings,
+    pub(crate) keeper: Keeper,
+    pub(crate) drop_timeout: Duration,
+    closed: Mutex<bool>,
+    closing: Condvar,
+}
+
+/// What came of asking until there was an answer.
+pub(crate) struct Persisted<T> {
+    pub(crate) answer: Result<T, Failure>,
+    /// An earlier question may have been carried out unheard.
+    pub(crate) doubtful: bool,
+}
+
+impl Core {
+    pub(crate) fn new(wire: Wire, pool_size: u32, drop_timeout: Duration) -> Self {
+        let link = Single::new(wire, pool_size);
+        Self {
+            id: Uuid::new_v4(),
+            keeper: Keeper::new(Arc::clone(&link.wire)),
+            link,
+            holdings: Holdings::default(),
+            drop_timeout,
+            closed: Mutex::default(),
+            closing: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn watched(&self) -> &Watched {
+        &self.link.wire.watched
+    }
+
+    /// Asks the server once about `name`.
+    pub(crate) fn ask<T>(
+        &self,
+        name: &Name,
+        exchange: Exchange<T>,
+        lane: Lane,
+        until: Moment,
+    ) -> Result<T, Miss> {
+        let sent = clock::now();
+        let result = self.link.ask(exchange, lane, until);
+        let took = clock::now().since(sent);
+        if took >= SLOW {
+            self.watched()
+                .tell(|observer| observer.slow(&Slow { name, took }));
+        }
+        result
+    }
+
+    /// Asks until there is an answer, a failure that does not pass, or no time left.
+    pub(crate) fn persist<T>(
+        &self,
+        name: &Name,
+        lane: Lane,
+        until: Moment,
+        exchange: impl Fn() -> Exchange<T>,
+    ) -> Persisted<T> {
+        let mut delays = PAUSES.delays();
+        let mut doubtful = false;
+        loop {
+            let failure = match self.ask(name, exchange(), lane, until) {
+                Ok(answer) => {
+                    return Persisted {
+                        answer: Ok(answer),
+                        doubtful,
+                    };
+                }
+                Err(miss) => miss.failure,
+            };
+            doubtful |= failure.may_have_run();
+            match delays.next_within(until.remaining()) {
+                Some(delay) if failure.is_passing() => clock::sleep(delay),
+                _ => {
+                    return Persisted {
+                        answer: Err(failure),
+                        doubtful,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Whether `holder` is the hold of `owner` that this client knows of.
+    pub(crate) fn holds(&self, name: &Name, owner: &Owner, holder: &Holder) -> bool {
+        self.holdings
+            .find(name, owner)
+            .is_some_and(|held| held.has_mark(holder.mark()))
+    }
+
+    /// Whether the server was started anew since `held` began.
+    pub(crate) fn was_forgotten(&self, held: &Held) -> bool {
+        environment::was_forgotten(&self.link.wire, held.began(), || {
+            let until = self.link.patience();
+            self.ask(&held.name, environment::uptime(), Lane::Common, until)
+                .ok()
+        })
+    }
+
+    /// Makes an error of a failure; asks what stands under the name where that is no lock.
+    pub(crate) fn explain(&self, action: &'static str, name: &Name, failure: Failure) -> Error {
+        if !failure.is_wrong_type() {
+            return Error::failed(action, name, failure);
+        }
+        let ask = Exchange::one(Call::command("TYPE").key(name.as_bytes()), Reply::text);
+        let found = self.ask(name, ask, Lane::Common, self.link.patience());
+        let found = found.unwrap_or_else(|_| "key of another type".to_owned());
+        Error::failed(action, name, Failure::ForeignLock(found))
+    }
+
+    /// Pauses for `delay`, or until the client is shut down; whether it is.
+    pub(crate) fn pause(&self, delay: Duration) -> bool {
+        let until = clock::now() + delay;
+        let mut closed = self.closed.lock();
+        loop {
+            let left = until.remaining();
+            if *closed || left.is_zero() {
+                return *closed;
+            }
+            self.closing.wait_for(&mut closed, left);
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.closed.lock()
+    }
+
+    /// Lets nobody acquire any more, and wakes who waits.
+    pub(crate) fn close(&self) {
+        *self.closed.lock() = true;
+        self.closing.notify_all();
+    }
+}

@@ -1,0 +1,137 @@
+//! The end of a client: release what is held, stop the threads, say what is left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::clock::{self, Moment};
+use crate::core::Core;
+use crate::exchange::Talk;
+use crate::hold::Held;
+use crate::loss::Loss;
+use crate::name::Name;
+use crate::strategy::Left;
+
+/// The most releases that go into one pipeline.
+const BATCH: usize = 256;
+
+/// What came of [`Client::shutdown`].
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+/// # fn main() -> Result<(), leasehold::Error> {
+/// # let client = leasehold::Client::connect(server())?;
+/// use std::time::Duration;
+///
+/// let lease = client.lock("orders:42")?.acquire()?;
+/// let shutdown = client.shutdown(Duration::from_secs(1));
+/// assert_eq!(shutdown.released(), 1);
+/// assert!(shutdown.is_complete());
+/// assert!(!lease.is_held());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shutdown {
+    released: usize,
+    lost: Vec<Name>,
+    unreleased: Vec<Name>,
+    stopped: bool,
+}
+
+impl Shutdown {
+    /// How many locks were held and are free now.
+    pub fn released(&self) -> usize {
+        self.released
+    }
+
+    /// The locks that turned out to be no longer the client's.
+    pub fn lost(&self) -> &[Name] {
+        &self.lost
+    }
+
+    /// The locks that could not be released: they end with their leases.
+    pub fn unreleased(&self) -> &[Name] {
+        &self.unreleased
+    }
+
+    /// Whether everything that was held is free and every thread has ended.
+    pub fn is_complete(&self) -> bool {
+        self.lost.is_empty() && self.unreleased.is_empty() && self.stopped
+    }
+}
+
+impl Client {
+    /// Releases what this client and all its clones hold, ends their waits and their threads,
+    /// in at most `patience`; and says what could not be released.
+    ///
+    /// To be called before the process ends: `process::exit` and the end of `main` run no
+    /// destructors of other threads, and what is held then stays locked for what is left of
+    /// its lease. Every lease of the client is lost by it ([`Loss::ShutDown`]), and whoever
+    /// acquires afterwards gets [`ErrorKind::ShutDown`](crate::ErrorKind::ShutDown).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::ErrorKind;
+    ///
+    /// let shutdown = client.shutdown(std::time::Duration::from_secs(1));
+    /// assert!(shutdown.is_complete());
+    /// let error = client.lock("orders:42")?.acquire().unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ShutDown);
+    /// # Ok(()) }
+    /// ```
+    pub fn shutdown(&self, patience: Duration) -> Shutdown {
+        let until = clock::now() + patience;
+        let core = self.core();
+        core.close();
+        let holdings = core.holdings.drain();
+        let mut shutdown = Shutdown {
+            released: 0,
+            lost: Vec::new(),
+            unreleased: Vec::new(),
+            stopped: false,
+        };
+        for batch in holdings.chunks(BATCH) {
+            release(core, batch, until, &mut shutdown);
+        }
+        shutdown.stopped = core.keeper.stop(until.remaining());
+        shutdown
+    }
+}
+
+/// Releases `batch` in one pipeline.
+fn release(core: &Core, batch: &[Arc<Held>], until: Moment, shutdown: &mut Shutdown) {
+    let mut valid = Vec::new();
+    let mut talks = Vec::new();
+    for held in batch {
+        core.keeper.forget(held);
+        // A renewal that is on its way is let through, or is late and will be refused.
+        drop(held.turn(until.min(core.link.patience())));
+        valid.push(held.check().is_ok());
+        held.lose(Loss::ShutDown);
+        held.end();
+        talks.push(Talk::new(held.strategy.leave(&held.describe(0))));
+    }
+    let mut open: Vec<_> = (0..batch.len()).collect();
+    let _ = core
+        .link
+        .connection()
+        .run_all(talks, until, |position, left| {
+            let Ok(left) = left else { return };
+            open.retain(|&still| still != position);
+            if left == Left::Freed && valid[position] {
+                shutdown.released += 1;
+            } else {
+                shutdown.lost.push(batch[position].name.clone());
+            }
+        });
+    let unreleased = open
+        .into_iter()
+        .map(|position| batch[position].name.clone());
+    shutdown.unreleased.extend(unreleased);
+}
