@@ -112,11 +112,10 @@ impl Core {
         }
     }
 
-    /// Whether `holder` is the hold of `owner` that this client knows of.
-    pub(crate) fn holds(&self, name: &Name, owner: &Owner, holder: &Holder) -> bool {
-        self.holdings
-            .find(name, owner)
-            .is_some_and(|held| held.has_mark(holder.mark()))
+    /// Whether `holder` is `owner`: the server says so, or we know it for our own hold.
+    pub(crate) fn is_of(&self, name: &Name, owner: &Owner, holder: &Holder) -> bool {
+        let known = || self.holdings.find(name, owner);
+        holder.owner() == Some(owner) || known().is_some_and(|held| held.has_mark(holder.mark()))
     }
 
     /// Whether the server was started anew since `held` began.

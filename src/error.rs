@@ -84,12 +84,13 @@ pub(crate) enum Repr {
         value: String,
         why: String,
     },
-    #[error("{}", held(.name, .holder, *.by_caller, *.waited))]
+    #[error("{}", held(.name, .holder, *.by_caller, *.waited, *.tries))]
     TimedOut {
         name: Name,
         holder: Box<Holder>,
         by_caller: bool,
         waited: Duration,
+        tries: u32,
     },
     #[error("the lease of \"{name}\" is lost: {loss}")]
     Lost { name: Name, loss: Loss },
@@ -102,7 +103,7 @@ pub(crate) enum Repr {
     },
 }
 
-fn held(name: &Name, holder: &Holder, by_caller: bool, waited: Duration) -> String {
+fn held(name: &Name, holder: &Holder, by_caller: bool, waited: Duration, tries: u32) -> String {
     let whose = if by_caller {
         ", the caller itself,"
     } else {
@@ -113,7 +114,11 @@ fn held(name: &Name, holder: &Holder, by_caller: bool, waited: Duration) -> Stri
         |left| format!("for another {}", shown(left)),
     );
     let waited = shown(waited);
-    format!("\"{name}\" is held by {holder}{whose} {left}; waited {waited}")
+    let tried = match tries {
+        1 => "once".to_owned(),
+        tries => format!("{tries} times"),
+    };
+    format!("\"{name}\" is held by {holder}{whose} {left}; waited {waited}, tried {tried}")
 }
 
 impl Error {

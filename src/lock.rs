@@ -93,8 +93,7 @@ impl Lock {
     /// # Ok(()) }
     /// ```
     pub fn try_acquire(&self) -> Result<Option<Lease>, Error> {
-        let acquisition = Acquisition::new(&self.core, &self.terms, &self.name, self.claimant());
-        match acquisition.run(clock::now()) {
+        match self.acquire_by(clock::now()) {
             Ok(lease) => Ok(Some(lease)),
             Err(error) if error.is_timeout() => Ok(None),
             Err(error) => Err(error),
@@ -284,7 +283,7 @@ impl Lock {
                 Lane::Common,
                 self.core.link.patience(),
             )
-            .map_err(|miss| self.core.explain("inspect", &self.name, miss.failure))
+            .map_err(|miss| self.core.explain("look at", &self.name, miss.failure))
     }
 
     /// Whether anybody holds the lock.
@@ -330,7 +329,7 @@ impl Lock {
         let Some(holder) = self.holder()? else {
             return Ok(false);
         };
-        Ok(holder.owner() == Some(owner) || self.core.holds(&self.name, owner, &holder))
+        Ok(self.core.is_of(&self.name, owner, &holder))
     }
 
     /// Takes the lock from `holder`, who is not asked: an operator's tool.
@@ -367,6 +366,7 @@ impl Lock {
             fence: None,
             holds_left: 0,
             undo: None,
+            forced: true,
         };
         let exchange = self.terms.strategy.leave(&hold);
         let until = self.core.link.patience();

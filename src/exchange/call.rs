@@ -172,7 +172,7 @@ impl Call {
     /// assert_eq!(leasehold::Call::command("GET").key("orders:42").name(), "GET");
     /// ```
     pub fn name(&self) -> &'static str {
-        self.name_on(None)
+        self.name_on(None, false)
     }
 
     /// The script that is called, if one is.
@@ -243,14 +243,14 @@ impl Call {
         self.called().is_some()
     }
 
-    /// The command that the server received or, where `line` of a script failed, the one
-    /// that is called there.
-    pub(crate) fn name_on(&self, line: Option<usize>) -> &'static str {
+    /// The command that the server receives or, where `line` of a script failed, the one that
+    /// is called there.
+    pub(crate) fn name_on(&self, line: Option<usize>, by_source: bool) -> &'static str {
         match self.what {
             What::Command(name) => name,
             What::Script(script) => line
                 .and_then(|line| script.command_on_line(line))
-                .unwrap_or("EVALSHA"),
+                .unwrap_or(if by_source { "EVAL" } else { "EVALSHA" }),
         }
     }
 }
@@ -312,9 +312,9 @@ mod tests {
 
     #[test]
     fn a_refused_line_names_its_command() {
-        assert_eq!(Call::script(&SCRIPT).name_on(Some(2)), "GET");
-        assert_eq!(Call::script(&SCRIPT).name_on(Some(1)), "EVALSHA");
-        assert_eq!(Call::script(&SCRIPT).name_on(Some(0)), "EVALSHA");
-        assert_eq!(Call::script(&SCRIPT).name_on(None), "EVALSHA");
+        assert_eq!(Call::script(&SCRIPT).name_on(Some(2), false), "GET");
+        assert_eq!(Call::script(&SCRIPT).name_on(Some(1), true), "EVAL");
+        assert_eq!(Call::script(&SCRIPT).name_on(Some(0), false), "EVALSHA");
+        assert_eq!(Call::script(&SCRIPT).name_on(None, false), "EVALSHA");
     }
 }

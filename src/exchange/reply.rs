@@ -275,6 +275,10 @@ fn shown(bytes: &[u8]) -> String {
     format!("\"{}{more}\"", head.escape_ascii())
 }
 
+/// Errors that say in what state the server is. It does not change while a script runs, and
+/// so the first write of a script meets them, or none does.
+const AT_FIRST_WRITE: [&str; 5] = ["OOM", "NOREPLICAS", "MISCONF", "READONLY", "MASTERDOWN"];
+
 /// An error with which a server answered.
 ///
 /// # Examples
@@ -333,19 +337,23 @@ impl ServerError {
 
     /// Whether something may have been done before the error.
     ///
-    /// A command that is answered with an error was not carried out. A script may have
-    /// come halfway.
+    /// A command that is answered with an error was not carried out. A script may have come
+    /// halfway, but for an error that the server's state makes of its first write.
     ///
     /// # Examples
     ///
     /// ```
     /// use leasehold::ServerError;
     ///
-    /// let refused = ServerError::new("OOM", "command not allowed. script: 1f0c, on @user_script:9.");
-    /// assert!(refused.may_have_run());
+    /// let halfway = ServerError::new("ERR", "unknown command. script: 1f0c, on @user_script:9.");
+    /// assert!(halfway.may_have_run());
+    /// let refused = ServerError::new("OOM", "not allowed. script: 1f0c, on @user_script:9.");
+    /// assert!(!refused.may_have_run());
     /// ```
     pub fn may_have_run(&self) -> bool {
-        self.message.contains("script:") || self.message.contains("Error running script")
+        let in_script =
+            self.message.contains("script:") || self.message.contains("Error running script");
+        in_script && !AT_FIRST_WRITE.contains(&self.code())
     }
 
     /// The line of the script on which the error came up, counted from 1.

@@ -57,7 +57,8 @@ impl<T> Talk<T> {
 
     /// The command that was sent or, where a script failed on `line`, is called there.
     pub(crate) fn command(&self, line: Option<usize>) -> &'static str {
-        self.exchange.call.name_on(line)
+        let by_source = self.by_source != Source::AsNeeded;
+        self.exchange.call.name_on(line, by_source)
     }
 
     /// Takes the answer to what was sent.

@@ -1,27 +1,61 @@
 //! Everything that a client holds, in one place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::Held;
+use crate::clock::Moment;
 use crate::loss::Loss;
 use crate::name::{Name, Owner};
+use crate::strategy::Claim;
+
+type Key = (Name, Owner);
 
 /// Everything that a client holds.
 #[derive(Debug, Default)]
-pub(crate) struct Holdings(Mutex<HashMap<(Name, Owner), Arc<Held>>>);
+pub(crate) struct Holdings {
+    held: Mutex<HashMap<Key, Arc<Held>>>,
+    entering: Mutex<HashSet<Key>>,
+    entered: Condvar,
+}
+
+/// The entry of one who acquires as an owner that others may be as well.
+#[derive(Debug)]
+pub(crate) struct Entry<'a>(&'a Holdings, Key);
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.0.entering.lock().remove(&self.1);
+        self.0.entered.notify_all();
+    }
+}
 
 impl Holdings {
+    /// Enters for a claim, alone among those of its owner: two first holds at once would be
+    /// one too many. Waits until `until` at the latest.
+    pub(crate) fn enter(&self, claim: &Claim, until: Moment) -> Option<Entry<'_>> {
+        let key = (claim.name().clone(), *claim.owner());
+        let mut entering = self.entering.lock();
+        while !entering.insert(key.clone()) {
+            let left = until.remaining();
+            if left.is_zero() {
+                return None;
+            }
+            self.entered.wait_for(&mut entering, left);
+        }
+        Some(Entry(self, key))
+    }
+
     pub(crate) fn find(&self, name: &Name, owner: &Owner) -> Option<Arc<Held>> {
-        self.0.lock().get(&(name.clone(), *owner)).cloned()
+        self.held.lock().get(&(name.clone(), *owner)).cloned()
     }
 
     /// Adds a hold; one that the same owner had of the same name is lost.
     pub(crate) fn add(&self, held: &Arc<Held>) {
         let key = (held.name.clone(), held.owner);
-        let before = self.0.lock().insert(key, Arc::clone(held));
+        let before = self.held.lock().insert(key, Arc::clone(held));
         if let Some(before) = before {
             before.lose(Loss::Deleted);
         }
@@ -34,7 +68,7 @@ impl Holdings {
     }
 
     pub(crate) fn remove(&self, held: &Arc<Held>) {
-        let mut holdings = self.0.lock();
+        let mut holdings = self.held.lock();
         let key = (held.name.clone(), held.owner);
         if holdings
             .get(&key)
@@ -46,6 +80,6 @@ impl Holdings {
 
     /// Takes everything out.
     pub(crate) fn drain(&self) -> Vec<Arc<Held>> {
-        self.0.lock().drain().map(|(_, held)| held).collect()
+        self.held.lock().drain().map(|(_, held)| held).collect()
     }
 }

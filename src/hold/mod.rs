@@ -161,6 +161,7 @@ impl Held {
             fence: belief.fence,
             holds_left,
             undo: self.doubtful.then_some(belief.lease),
+            forced: false,
         })
     }
 

@@ -2,6 +2,7 @@
 //! not a server's reply.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,7 +89,7 @@ impl Conn {
         mut done: impl FnMut(usize, Result<T, Failure>),
     ) -> Result<Option<Poisoned>, Failure> {
         let mut open = self.ready(until)?;
-        let state = converse(&mut open, talks, &mut done, &self.wire);
+        let state = converse(&mut open, talks, until, &mut done, &self.wire);
         self.broke = state != State::Sound;
         match state {
             State::Sound => {
@@ -166,6 +167,29 @@ impl Open {
         Ok(())
     }
 
+    fn send(&mut self, bytes: &[u8]) -> Result<(), Silence> {
+        self.redis
+            .send_packed_command(bytes)
+            .map_err(|error| Arc::new(error) as _)
+    }
+
+    /// Receives one reply. A socket's time-out counts anew for each: where little is left until
+    /// `until`, it is made less.
+    fn receive(&mut self, until: Moment) -> Result<redis::Value, Silence> {
+        let left = until.remaining();
+        if left < self.limit / 2 {
+            if left.is_zero() {
+                let late = "the answers took longer than one may";
+                return Err(Arc::new(io::Error::new(io::ErrorKind::TimedOut, late)));
+            }
+            self.set_limit(left.max(SHORTEST))
+                .map_err(|error| Arc::new(error) as Silence)?;
+        }
+        self.redis
+            .recv_response()
+            .map_err(|error| Arc::new(error) as _)
+    }
+
     fn ping(&mut self) -> bool {
         redis::cmd("PING")
             .query::<String>(&mut self.redis)
@@ -184,10 +208,14 @@ enum State {
     Owing,
 }
 
-/// Runs `talks` to their ends.
+/// Why an answer stays out.
+type Silence = Arc<dyn std::error::Error + Send + Sync>;
+
+/// Runs `talks` to their ends, until `until` at the latest.
 fn converse<T>(
     open: &mut Open,
     talks: Vec<Talk<T>>,
+    until: Moment,
     done: &mut impl FnMut(usize, Result<T, Failure>),
     wire: &Wire,
 ) -> State {
@@ -199,14 +227,14 @@ fn converse<T>(
         for (_, talk) in &round {
             talk.pack(&mut bytes);
         }
-        let mut broken = open.redis.send_packed_command(&bytes).err().map(Arc::new);
+        let mut silence = open.send(&bytes).err();
         let mut next = Vec::new();
         for (position, talk) in round {
-            if let Some(error) = &broken {
-                done(position, Err(unanswered(wire, error)));
+            if let Some(silence) = &silence {
+                done(position, Err(unanswered(wire, silence)));
                 continue;
             }
-            match open.redis.recv_response() {
+            match open.receive(until) {
                 Ok(value) => match hear(talk, value) {
                     Ok(talk) => next.push((position, talk)),
                     Err(result) => {
@@ -217,15 +245,14 @@ fn converse<T>(
                     }
                 },
                 Err(error) => {
-                    let error = Arc::new(error);
                     done(position, Err(unanswered(wire, &error)));
-                    broken = Some(error);
+                    silence = Some(error);
                 }
             }
         }
-        if let Some(error) = &broken {
+        if let Some(silence) = &silence {
             for (position, _) in next {
-                done(position, Err(unanswered(wire, error)));
+                done(position, Err(unanswered(wire, silence)));
             }
             return State::Owing;
         }
@@ -252,10 +279,10 @@ fn hear<T>(talk: Talk<T>, value: redis::Value) -> Result<Talk<T>, Result<T, Fail
     }
 }
 
-fn unanswered(wire: &Wire, error: &Arc<redis::RedisError>) -> Failure {
+fn unanswered(wire: &Wire, silence: &Silence) -> Failure {
     Failure::Unanswered {
         address: wire.endpoint.address().to_owned(),
-        source: Arc::clone(error) as _,
+        source: Arc::clone(silence),
     }
 }
 
@@ -264,12 +291,14 @@ impl Poisoned {
     /// the connection. What was sent before was carried out before.
     pub(crate) fn undo<T>(self, exchange: Exchange<T>, until: Moment) -> Result<T, Failure> {
         let Self(mut open, wire) = self;
-        let _ = open.set_limit(until.remaining().max(SHORTEST));
+        let until = until.max(clock::now() + SHORTEST);
+        let _ = open.set_limit(until.remaining());
         let mut outcome = None;
         let talks = vec![Talk::by_source(exchange)];
         converse(
             &mut open,
             talks,
+            until,
             &mut |_, result| outcome = Some(result),
             &wire,
         );

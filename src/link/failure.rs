@@ -149,6 +149,7 @@ fn is_overcrowded(error: &ServerError) -> bool {
 
 fn is_denial(error: &ServerError) -> bool {
     DENIALS.contains(&error.code())
+        || error.message().starts_with("ACL failure in script")
         || error.message().contains("can't run this command")
         || error
             .message()
@@ -177,6 +178,11 @@ mod tests {
                 "The user executing the script can't run this command or subcommand script: 1, \
                  on @user_script:1.",
             ),
+            (
+                "ERR",
+                "ACL failure in script: User u has no permissions to run the 'get' command \
+                 script: on @user_script:30.",
+            ),
         ] {
             assert_eq!(refused(code, message).kind(), ErrorKind::Denied, "{code}");
         }
@@ -197,8 +203,8 @@ mod tests {
     #[test]
     fn an_error_reply_to_a_command_means_that_nothing_was_done() {
         assert!(!refused("OOM", "command not allowed").may_have_run());
-        assert!(
-            refused("OOM", "command not allowed script: 1f, on @user_script:1.").may_have_run()
-        );
+        let halfway = "unknown command script: 1f, on @user_script:1.";
+        assert!(refused("ERR", halfway).may_have_run());
+        assert!(!refused("OOM", halfway).may_have_run());
     }
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::DerefMut;
 use std::sync::Arc;
 
-use scheduled_thread_pool::ScheduledThreadPool;
+use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
 use super::{Conn, Failure, Wire};
 use crate::clock::Moment;
@@ -32,6 +32,7 @@ impl Pool {
             ScheduledThreadPool::builder()
                 .num_threads(1)
                 .thread_name_pattern("leasehold-pool")
+                .on_drop_behavior(OnPoolDropBehavior::DiscardPendingScheduled)
                 .build(),
         );
         let pool = |size, idle| {

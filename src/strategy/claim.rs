@@ -113,6 +113,7 @@ impl Claim {
             fence: None,
             holds_left: self.count - 1,
             undo: Some(self.lease),
+            forced: false,
         }
     }
 }
@@ -139,6 +140,7 @@ pub struct Hold {
     pub(crate) fence: Option<Fence>,
     pub(crate) holds_left: u32,
     pub(crate) undo: Option<LeaseTime>,
+    pub(crate) forced: bool,
 }
 
 impl Hold {
@@ -163,8 +165,8 @@ impl Hold {
     }
 
     /// What [`Grant::mark`](super::Grant::mark) or [`Kept::Kept`](super::Kept::Kept) said
-    /// last, or what [`Holder::mark`](super::Holder::mark) saw where a hold is forced to
-    /// end; `None` where it is not known, as in an undo.
+    /// last, or what [`Holder::mark`](super::Holder::mark) saw where a hold is
+    /// [forced](Hold::is_forced) to end; `None` where it is not known, as in an undo.
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
     }
@@ -177,6 +179,12 @@ impl Hold {
     /// How often the owner still holds the lock once it has left: 0 for the outermost hold.
     pub fn holds_left(&self) -> u32 {
         self.holds_left
+    }
+
+    /// Whether an operator ends somebody's hold: the one, and only the one, whose
+    /// [mark](Hold::mark) this is, whatever the ticket.
+    pub fn is_forced(&self) -> bool {
+        self.forced
     }
 
     /// For how long a late question of this ticket must be answered with

@@ -21,6 +21,7 @@ mod timestamp;
 mod token;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use answer::{Attempt, Grant, Holder, Kept, Left};
 pub use claim::{Claim, Hold};
@@ -112,5 +113,30 @@ pub trait LockStrategy: fmt::Debug + Send + Sync {
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
         let _ = lease;
         Ok(())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: LockStrategy + ?Sized> LockStrategy for Arc<S> {
+    fn acquire(&self, claim: &Claim) -> Exchange<Attempt> {
+        (**self).acquire(claim)
+    }
+    fn extend(&self, hold: &Hold, lease: LeaseTime) -> Exchange<Kept> {
+        (**self).extend(hold, lease)
+    }
+    fn leave(&self, hold: &Hold) -> Exchange<Left> {
+        (**self).leave(hold)
+    }
+    fn inspect(&self, name: &Name) -> Exchange<Option<Holder>> {
+        (**self).inspect(name)
+    }
+    fn reenters(&self) -> bool {
+        (**self).reenters()
+    }
+    fn fences(&self) -> bool {
+        (**self).fences()
+    }
+    fn admit(&self, lease: LeaseTime) -> Result<(), String> {
+        (**self).admit(lease)
     }
 }

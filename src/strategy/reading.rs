@@ -1,4 +1,5 @@
-//! How the answers of our scripts are read: the same for every strategy.
+//! How the answers of scripts are read: the same for every strategy, and at hand for one of
+//! your own.
 
 use std::time::Duration;
 
@@ -6,11 +7,90 @@ use super::{Attempt, Grant, Holder, Kept, Left};
 use crate::exchange::{Fault, Reply};
 use crate::fence::Fence;
 
-/// Reads `{1, fence, ..}`, `{0, ms, mark}` or `{-1}`; `holder` makes a holder of its mark.
-pub(super) fn attempt(
-    reply: Reply,
-    holder: impl FnOnce(Vec<u8>) -> Holder,
-) -> Result<Attempt, Fault> {
+impl Attempt {
+    /// Reads what a script that acquires answers, if it keeps to the form of ours:
+    ///
+    /// - `{1, fence, count}`: granted; the fence as text, `''` where there is none; the count,
+    ///   which may be left out, for a strategy that re-enters
+    /// - `{0, ms, mark}`: held for so many ms, -1 for ever; `holder` makes a holder of the mark
+    /// - `{-1}`: the acquisition was left before
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] for anything else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::strategy::{Attempt, Holder};
+    /// use leasehold::Reply;
+    ///
+    /// let reply = Reply::Array(vec![Reply::Int(0), Reply::Int(250), Reply::Bytes(b"x".to_vec())]);
+    /// let Attempt::Held(holder) = Attempt::read(reply, Holder::of)? else { panic!() };
+    /// assert_eq!(holder.remaining().unwrap().as_millis(), 250);
+    /// # Ok::<(), leasehold::Fault>(())
+    /// ```
+    pub fn read(reply: Reply, holder: impl FnOnce(Vec<u8>) -> Holder) -> Result<Self, Fault> {
+        attempt(reply, holder)
+    }
+}
+
+impl Kept {
+    /// Reads what a script that extends answers, if it keeps to the form of ours: 1 kept,
+    /// 0 gone, -1 taken, -2 contested.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] for anything else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::{strategy::Kept, Reply};
+    ///
+    /// assert_eq!(Kept::read(Reply::Int(0))?, Kept::Gone);
+    /// # Ok::<(), leasehold::Fault>(())
+    /// ```
+    pub fn read(reply: Reply) -> Result<Self, Fault> {
+        match reply.int()? {
+            1 => Ok(Self::Kept { mark: None }),
+            0 => Ok(Self::Gone),
+            -1 => Ok(Self::Taken),
+            -2 => Ok(Self::Contested),
+            other => Err(Reply::Int(other).misfit("1, 0, -1 or -2")),
+        }
+    }
+}
+
+impl Left {
+    /// Reads what a script that leaves answers, if it keeps to the form of ours: 1 freed,
+    /// 2 still held, 0 gone, -1 taken, -2 contested.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] for anything else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use leasehold::{strategy::Left, Reply};
+    ///
+    /// assert_eq!(Left::read(Reply::Int(1))?, Left::Freed);
+    /// # Ok::<(), leasehold::Fault>(())
+    /// ```
+    pub fn read(reply: Reply) -> Result<Self, Fault> {
+        match reply.int()? {
+            1 => Ok(Self::Freed),
+            2 => Ok(Self::StillHeld),
+            0 => Ok(Self::Gone),
+            -1 => Ok(Self::Taken),
+            -2 => Ok(Self::Contested),
+            other => Err(Reply::Int(other).misfit("2, 1, 0, -1 or -2")),
+        }
+    }
+}
+
+fn attempt(reply: Reply, holder: impl FnOnce(Vec<u8>) -> Holder) -> Result<Attempt, Fault> {
     let mut parts = reply.array()?.into_iter();
     let mut next = move || parts.next().unwrap_or(Reply::Nil);
     match next().int()? {
@@ -29,29 +109,6 @@ pub(super) fn attempt(
         }
         -1 => Ok(Attempt::Withdrawn),
         other => Err(Reply::Int(other).misfit("1, 0 or -1")),
-    }
-}
-
-/// Reads what a script that extends answers.
-pub(super) fn kept(reply: Reply) -> Result<Kept, Fault> {
-    match reply.int()? {
-        1 => Ok(Kept::Kept { mark: None }),
-        0 => Ok(Kept::Gone),
-        -1 => Ok(Kept::Taken),
-        -2 => Ok(Kept::Contested),
-        other => Err(Reply::Int(other).misfit("1, 0, -1 or -2")),
-    }
-}
-
-/// Reads what a script that leaves answers.
-pub(super) fn left(reply: Reply) -> Result<Left, Fault> {
-    match reply.int()? {
-        1 => Ok(Left::Freed),
-        2 => Ok(Left::StillHeld),
-        0 => Ok(Left::Gone),
-        -1 => Ok(Left::Taken),
-        -2 => Ok(Left::Contested),
-        other => Err(Reply::Int(other).misfit("2, 1, 0, -1 or -2")),
     }
 }
 
@@ -122,7 +179,7 @@ mod tests {
         ] {
             assert!(read(parts.clone()).is_err(), "{parts:?}");
         }
-        assert!(kept(Reply::Int(2)).is_err() && kept(Reply::Nil).is_err());
-        assert!(left(Reply::Int(3)).is_err() && left(Reply::Nil).is_err());
+        assert!(Kept::read(Reply::Int(2)).is_err() && Kept::read(Reply::Nil).is_err());
+        assert!(Left::read(Reply::Int(3)).is_err() && Left::read(Reply::Nil).is_err());
     }
 }

@@ -44,7 +44,7 @@ impl LockStrategy for Reentrant {
             .number(claim.lease().as_millis())
             .number(claim.fences());
         Exchange::one(call, |reply| {
-            Ok(match reading::attempt(reply, holder)? {
+            Ok(match Attempt::read(reply, holder)? {
                 Attempt::Granted(grant) => Attempt::Granted(grant.with_mark(field)),
                 other => other,
             })
@@ -58,7 +58,7 @@ impl LockStrategy for Reentrant {
             .arg(field(hold))
             .number(lease.as_millis())
             .number(hold.fence().map_or(0, Fence::number));
-        Exchange::one(call, reading::kept)
+        Exchange::one(call, Kept::read)
     }
 
     fn leave(&self, hold: &Hold) -> Exchange<Left> {
@@ -70,7 +70,7 @@ impl LockStrategy for Reentrant {
             .number(hold.lease().as_millis())
             .number(hold.undo().map_or(0, LeaseTime::as_millis))
             .arg(channel(hold.name()));
-        Exchange::one(call, reading::left)
+        Exchange::one(call, Left::read)
     }
 
     fn inspect(&self, name: &Name) -> Exchange<Option<Holder>> {

@@ -129,7 +129,7 @@ impl LockStrategy for Token {
             .number(claim.lease().as_millis())
             .number(claim.fences());
         Exchange::one(call, |reply| {
-            Ok(match reading::attempt(reply, holder)? {
+            Ok(match Attempt::read(reply, holder)? {
                 Attempt::Granted(grant) => Attempt::Granted(grant.with_mark(value)),
                 other => other,
             })
@@ -147,7 +147,7 @@ impl LockStrategy for Token {
             .arg(value)
             .number(lease.as_millis())
             .number(hold.fence().map_or(0, Fence::number));
-        Exchange::one(call, reading::kept)
+        Exchange::one(call, Kept::read)
     }
 
     fn leave(&self, hold: &Hold) -> Exchange<Left> {
@@ -160,7 +160,7 @@ impl LockStrategy for Token {
             .key(tombstone(hold.name(), hold.ticket()))
             .arg(value)
             .number(hold.undo().map_or(0, LeaseTime::as_millis));
-        Exchange::one(call, reading::left)
+        Exchange::one(call, Left::read)
     }
 
     fn inspect(&self, name: &Name) -> Exchange<Option<Holder>> {

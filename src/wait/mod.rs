@@ -83,10 +83,27 @@ impl<'a> Acquisition<'a> {
     /// Asks once.
     fn attempt(&mut self, until: Moment) -> Result<Lease, Vain> {
         self.tries = self.tries.saturating_add(1);
-        let outer = self.outer();
-        let _turn = match &outer {
-            Some(outer) => Some(outer.turn(until).ok_or(Vain::Failed(Failure::Busy))?),
-            None => None,
+        let busy = || Vain::Failed(Failure::Busy);
+        let reenters = self.terms.strategy.reenters();
+        let _entry = reenters
+            .then(|| {
+                self.core
+                    .holdings
+                    .enter(&self.claim, until)
+                    .ok_or_else(busy)
+            })
+            .transpose()?;
+        let (outer, _turn) = match self.outer() {
+            Some(outer) => {
+                let turn = outer.turn(until).ok_or_else(busy)?;
+                // Its last lease may have left while we waited for the turn.
+                if outer.is_over() {
+                    (None, None)
+                } else {
+                    (Some(outer), Some(turn))
+                }
+            }
+            None => (None, None),
         };
         self.claim.count = outer.as_ref().map_or(1, |outer| outer.count() + 1);
         self.claim.lease = match &outer {
@@ -197,10 +214,11 @@ impl<'a> Acquisition<'a> {
         let error = match vain {
             Vain::Failed(failure) => self.core.explain("acquire", name, failure),
             Vain::Held(holder) => Error::from(Repr::TimedOut {
-                by_caller: self.core.holds(name, &self.claim.owner, &holder),
+                by_caller: self.core.is_of(name, &self.claim.owner, &holder),
                 name: name.clone(),
                 holder: Box::new(holder),
                 waited,
+                tries: self.tries,
             }),
         };
         self.core.watched().tell(|observer| {

@@ -80,7 +80,7 @@ impl Proxy {
         let acceptor = {
             let shared = Arc::clone(&shared);
             spawn("proxy-accept", move || {
-                shared.serve(listener, port, &target)
+                shared.serve(listener, port, &target);
             })
         };
         Proxy {
@@ -180,7 +180,9 @@ impl Drop for Proxy {
         let threads = self
             .shared
             .change(|state| std::mem::take(&mut state.threads));
-        threads.into_iter().for_each(|thread| drop(thread.join()));
+        for thread in threads {
+            drop(thread.join());
+        }
     }
 }
 

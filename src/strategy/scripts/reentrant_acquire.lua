@@ -12,7 +12,8 @@ if not count or not lease or not fences then
 end
 local mine = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1
 if not mine and redis.call('EXISTS', KEYS[1]) == 1 then
-  return {0, redis.call('PTTL', KEYS[1]), redis.call('HKEYS', KEYS[1])[1]}
+  local fields = redis.call('HKEYS', KEYS[1])
+  return {0, redis.call('PTTL', KEYS[1]), fields[1]}
 end
 if redis.call('EXISTS', KEYS[2]) == 1 then
   return {-1}

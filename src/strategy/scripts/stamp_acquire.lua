@@ -3,7 +3,8 @@
 -- ARGV  1 our ticket  2 our owner  3 the lease, ms  4 the margin for clocks, ms
 --       5 ms in a unit of the stamp  6 slack, in units  7 fences to reserve
 -- {1, fence}         granted
--- {0, ms, stamp}     held for that long; -1: no telling, the stamp is none
+-- {0, ms, mark, owner}  held for that long; -1: no telling, the stamp is none. The mark is the
+--                    ticket of one of ours, or a foreign stamp, whose owner is ''
 -- {-1}               this ticket was left before its question came in
 local lease = whole(ARGV[3], 1, FOREVER)
 local margin = whole(ARGV[4], 0, FOREVER)
@@ -15,16 +16,16 @@ if not lease or not margin or not unit or not slack or not fences then
 end
 local now = server_ms()
 local found = redis.call('GET', KEYS[1])
-local ticket, ends, stamp = sign(KEYS[2])
+local ticket, ends, stamp, owner = sign(KEYS[2])
 if ticket and ticket ~= ARGV[1] and ends > now then
-  return {0, ends - now, found or stamp} -- one of ours believes in it until then
+  return {0, ends - now, ticket, owner} -- one of ours believes in it until then
 end
 if found and found ~= stamp then -- a foreign stamp: only long after its end
   local ms = stamp_ms(found, unit)
   if not ms then
-    return {0, -1, found}
+    return {0, -1, found, ''}
   elseif ms + margin >= now then
-    return {0, ms + margin - now + 1, found}
+    return {0, ms + margin - now + 1, found, ''}
   end
 end
 if redis.call('EXISTS', KEYS[3]) == 1 then

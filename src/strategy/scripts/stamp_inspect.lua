@@ -1,7 +1,8 @@
 -- Timestamp, guarded: who holds the lock.
 -- KEYS  1 the lock  2 the side key
 -- ARGV  1 ms in a unit of the stamp
--- {stamp, ms, owner} held for that long; -1: no telling; owner '' where it is a foreign one
+-- {ms, mark, owner}  held for that long; -1: no telling, the stamp is none. The mark is the
+--                    ticket of one of ours, or a foreign stamp, whose owner is ''
 -- nil                nobody holds it, or the end has passed
 local unit = whole(ARGV[1], 1, 1000)
 if not unit then
@@ -11,15 +12,15 @@ local now = server_ms()
 local found = redis.call('GET', KEYS[1])
 local ticket, ends, stamp, owner = sign(KEYS[2])
 if ticket and ends > now then
-  return {found or stamp, ends - now, owner}
+  return {ends - now, ticket, owner}
 end
 if not found or found == stamp then
   return nil
 end
 local ms = stamp_ms(found, unit)
 if not ms then
-  return {found, -1, ''}
+  return {-1, found, ''}
 elseif ms < now then
   return nil
 end
-return {found, ms - now, ''}
+return {ms - now, found, ''}

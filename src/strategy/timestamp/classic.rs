@@ -84,6 +84,7 @@ pub(super) fn extend(dialect: &Dialect, hold: &Hold, lease: LeaseTime) -> Exchan
 pub(super) fn leave(dialect: &Dialect, hold: &Hold) -> Exchange<Left> {
     let (name, dialect) = (hold.name().clone(), dialect.clone());
     let mine = hold.mark().map(<[u8]>::to_vec);
+    let forced = hold.is_forced();
     Exchange::new(on(hold.name(), "GET"), move |answer| {
         let now = answer.at();
         let Some(read) = answer.into_reply().optional()? else {
@@ -94,6 +95,9 @@ pub(super) fn leave(dialect: &Dialect, hold: &Hold) -> Exchange<Left> {
             return Ok(Step::Done(Left::Taken));
         };
         let was_mine = read == mine;
+        if forced && !was_mine {
+            return Ok(Step::Done(Left::Taken));
+        }
         if dialect.has_passed(&read, now) {
             return Ok(Step::Done(if was_mine { Left::Gone } else { Left::Taken }));
         }

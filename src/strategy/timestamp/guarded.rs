@@ -1,7 +1,5 @@
 //! The same stamps, one script each, by the server's clock.
 
-use std::time::Duration;
-
 use super::Dialect;
 use crate::config::LeaseTime;
 use crate::exchange::{Call, Exchange, Fault, Reply, Step};
@@ -25,11 +23,15 @@ pub(super) fn acquire(dialect: &Dialect, claim: &Claim, margin: u64) -> Exchange
         .number(dialect.slack())
         .number(claim.fences());
     let dialect = dialect.clone();
+    let mark = claim.ticket().to_string();
     Exchange::one(call, move |reply| {
-        Ok(match reading::attempt(reply, Holder::of)? {
-            Attempt::Held(holder) => {
-                Attempt::Held(dialect.holder_lasting(holder.mark().to_vec(), holder.remaining()))
-            }
+        if let Reply::Array(parts) = &reply
+            && parts.first() == Some(&Reply::Int(0))
+        {
+            return holder(&dialect, parts.iter().skip(1).cloned()).map(Attempt::Held);
+        }
+        Ok(match Attempt::read(reply, Holder::of)? {
+            Attempt::Granted(grant) => Attempt::Granted(grant.with_mark(mark)),
             other => other,
         })
     })
@@ -52,18 +54,19 @@ pub(super) fn extend(
         .number(dialect.unit_ms())
         .number(dialect.slack())
         .number(hold.fence().map_or(0, Fence::number));
-    Exchange::one(call, reading::kept)
+    Exchange::one(call, Kept::read)
 }
 
 pub(super) fn leave(hold: &Hold) -> Exchange<Left> {
+    let forced = hold.mark().filter(|_| hold.is_forced());
     let call = Call::script(&scripts::STAMP_LEAVE)
         .key(hold.name().as_bytes())
         .key(side(hold.name()))
         .key(tombstone(hold.name(), hold.ticket()))
         .arg(hold.ticket().to_string())
         .number(hold.undo().map_or(0, LeaseTime::as_millis))
-        .arg(hold.mark().unwrap_or_default());
-    Exchange::one(call, reading::left)
+        .arg(forced.unwrap_or_default());
+    Exchange::one(call, Left::read)
 }
 
 /// Who wrote the stamp: the side key says so for one of ours.
@@ -77,23 +80,19 @@ pub(super) fn inspect(dialect: &Dialect, name: &Name) -> Exchange<Option<Holder>
         let Some(found) = answer.into_reply().optional()? else {
             return Ok(Step::Done(None));
         };
-        read(&dialect, found).map(|holder| Step::Done(Some(holder)))
+        holder(&dialect, found.array()?.into_iter()).map(|holder| Step::Done(Some(holder)))
     })
 }
 
-/// Reads `{stamp, ms, owner}`.
-fn read(dialect: &Dialect, reply: Reply) -> Result<Holder, Fault> {
-    let mut parts = reply.array()?.into_iter();
+/// Reads `ms, mark, owner`.
+fn holder(dialect: &Dialect, mut parts: impl Iterator<Item = Reply>) -> Result<Holder, Fault> {
     let mut next = move || parts.next().unwrap_or(Reply::Nil);
-    let stamp = next().bytes()?;
-    let remaining = match next().int()? {
-        -1 => None,
-        millis => Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0))),
-    };
+    let remaining = reading::lasting(next().int()?);
+    let mark = next().bytes()?;
     let owner: Option<Owner> = next().text()?.parse().ok();
     Ok(match owner {
-        Some(_) => Holder::of(stamp).owned_by(owner).lasting(remaining),
-        None => dialect.holder_lasting(stamp, remaining),
+        Some(_) => Holder::of(mark).owned_by(owner).lasting(remaining),
+        None => dialect.holder_lasting(mark, remaining),
     })
 }
 

@@ -155,7 +155,37 @@ fn keep(name: &Name, value: &[u8], lease: LeaseTime) -> Exchange<bool> {
         .arg(value)
         .arg("PX")
         .number(lease.as_millis());
-    Exchange::one(call, |reply| Ok(reply.optional()?.is_some()))
+    let (name, value) = (name.clone(), value.to_vec());
+    Exchange::new(call, move |answer| match answer.into_reply() {
+        Reply::Error(error) if error.code() == "OOM" => {
+            Ok(Step::Ask(keep_when_full(name, value, lease)))
+        }
+        reply => Ok(Step::Done(reply.optional()?.is_some())),
+    })
+}
+
+/// The same on a full server, which permits no SET: a PEXPIRE between two looks. A value of
+/// ours never comes back, so that what is ours behind it was ours all the time. Where it was
+/// lost after the first look, somebody else's lease has become longer.
+fn keep_when_full(name: Name, value: Vec<u8>, lease: LeaseTime) -> Exchange<bool> {
+    let longer = Call::command("PEXPIRE")
+        .key(name.as_bytes())
+        .number(lease.as_millis());
+    stands(&name, value.clone()).and_then(move |mine| {
+        if !mine {
+            return Step::Done(false);
+        }
+        let longer = Exchange::one(longer, Reply::int);
+        Step::Ask(longer.and_then(move |_| Step::Ask(stands(&name, value))))
+    })
+}
+
+fn stands(name: &Name, value: Vec<u8>) -> Exchange<bool> {
+    let call = Call::command("GET").key(name.as_bytes());
+    Exchange::one(call, move |reply| {
+        let found = reply.optional()?.map(Reply::bytes).transpose()?;
+        Ok(found == Some(value))
+    })
 }
 
 fn is_there(name: &Name) -> Exchange<bool> {
