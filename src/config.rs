@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::clock;
 use crate::error::Error;
+use crate::keeper::validity::drift;
 use crate::link::{Endpoint, Timeouts, Wire};
 use crate::observe::{Observer, Watched};
 use crate::retry::Retry;
@@ -213,7 +214,7 @@ impl Terms {
         };
         let lease = self.lease.as_duration();
         match self.renewal {
-            Renewal::Every(every) if every >= lease => {
+            Renewal::Every(every) if every >= lease.saturating_sub(drift(lease)) => {
                 refuse("renewal", every, "it must be shorter than the lease")
             }
             Renewal::Every(every) if every < Duration::from_millis(1) => {

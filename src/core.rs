@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exchange::{Call, Exchange, Reply};
 use crate::hold::{Held, Holdings};
 use crate::keeper::Keeper;
-use crate::link::{Failure, Lane, Miss, Single, Wire};
+use crate::link::{Failure, Lane, Miss, Place, Single, Wire};
 use crate::name::{Name, Owner};
 use crate::observe::{Slow, Watched};
 use crate::retry::Retry;
@@ -20,6 +20,10 @@ use crate::strategy::Holder;
 
 /// The pauses before a release or an extension is sent again.
 const PAUSES: Retry = Retry::exponential(Duration::from_millis(20), Duration::from_millis(500));
+
+/// A question is not asked again when there is less time left than this for its answer: it
+/// would only hide the last one.
+const LEAST: Duration = Duration::from_millis(100);
 
 /// An answer that took longer than this is worth an event.
 const SLOW: Duration = Duration::from_millis(100);
@@ -69,8 +73,20 @@ impl Core {
         lane: Lane,
         until: Moment,
     ) -> Result<T, Miss> {
+        let mut place = self.link.place(lane, until)?;
+        self.ask_from(&mut place, name, exchange, until)
+    }
+
+    /// Asks the server once about `name`, from a place that was taken before.
+    pub(crate) fn ask_from<T>(
+        &self,
+        place: &mut Place,
+        name: &Name,
+        exchange: Exchange<T>,
+        until: Moment,
+    ) -> Result<T, Miss> {
         let sent = clock::now();
-        let result = self.link.ask(exchange, lane, until);
+        let result = place.ask(exchange, until);
         let took = clock::now().since(sent);
         if took >= SLOW {
             self.watched()
@@ -79,18 +95,19 @@ impl Core {
         result
     }
 
-    /// Asks until there is an answer, a failure that does not pass, or no time left.
+    /// Asks until there is an answer, a failure that does not pass, or no time left. `ask` is
+    /// told whether an earlier question may have been carried out unheard.
     pub(crate) fn persist<T>(
         &self,
-        name: &Name,
         lane: Lane,
         until: Moment,
-        exchange: impl Fn() -> Exchange<T>,
+        mut ask: impl FnMut(&mut Place, bool) -> Result<T, Miss>,
     ) -> Persisted<T> {
         let mut delays = PAUSES.delays();
         let mut doubtful = false;
         loop {
-            let failure = match self.ask(name, exchange(), lane, until) {
+            let asked = self.link.place(lane, until).map_err(Miss::from);
+            let failure = match asked.and_then(|mut place| ask(&mut place, doubtful)) {
                 Ok(answer) => {
                     return Persisted {
                         answer: Ok(answer),
@@ -99,16 +116,20 @@ impl Core {
                 }
                 Err(miss) => miss.failure,
             };
-            doubtful |= failure.may_have_run();
-            match delays.next_within(until.remaining()) {
+            let may_have_run = failure.may_have_run();
+            match delays.next_within(until.remaining().saturating_sub(LEAST)) {
                 Some(delay) if failure.is_passing() => clock::sleep(delay),
                 _ => {
-                    return Persisted {
-                        answer: Err(failure),
-                        doubtful,
-                    };
+                    let unheard = doubtful && !may_have_run;
+                    let answer = Err(if unheard {
+                        Failure::Unheard(Box::new(failure))
+                    } else {
+                        failure
+                    });
+                    return Persisted { answer, doubtful };
                 }
             }
+            doubtful |= may_have_run;
         }
     }
 
@@ -118,10 +139,9 @@ impl Core {
         holder.owner() == Some(owner) || known().is_some_and(|held| held.has_mark(holder.mark()))
     }
 
-    /// Whether the server was started anew since `held` began.
-    pub(crate) fn was_forgotten(&self, held: &Held) -> bool {
+    /// Whether the server was started anew since `held` began, as far as it says so by `until`.
+    pub(crate) fn was_forgotten(&self, held: &Held, until: Moment) -> bool {
         environment::was_forgotten(&self.link.wire, held.began(), || {
-            let until = self.link.patience();
             self.ask(&held.name, environment::uptime(), Lane::Common, until)
                 .ok()
         })

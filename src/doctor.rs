@@ -359,11 +359,19 @@ fn rehearse(client: &Client, probe: &Name) -> Result<(), (&'static str, Failure)
                 Failure::Malformed(Fault::Malformed { expected, got }),
             ));
         }
-        Err(miss) => return Err(("acquired", miss.failure)),
+        Err(miss) => {
+            let undo = core.ask(probe, strategy.leave(&claim.undo()), Lane::Release, until);
+            drop(undo); // what it could not do ends with its lease
+            return Err(("acquired", miss.failure));
+        }
     }
     let extended = core.ask(probe, strategy.extend(&hold, lease), lane, until);
     let inspected = core.ask(probe, strategy.inspect(probe), lane, until);
     let left = core.ask(probe, strategy.leave(&hold), Lane::Release, until);
+    if terms.fence {
+        let forget = Call::command("DEL").key(probe.side("fence"));
+        let _ = ask(core, probe, forget, Reply::int); // else it ends with its day
+    }
     extended.map_err(|miss| ("extended", miss.failure))?;
     inspected.map_err(|miss| ("inspected", miss.failure))?;
     left.map_err(|miss| ("released", miss.failure))?;

@@ -48,14 +48,21 @@ pub(crate) fn warn_of_eviction(wire: &Wire, policy: &str) {
         .tell(|observer| observer.warned(&Warned { address, warning }));
 }
 
-/// Whether the server was started anew after `since`: a connection broke after it, and the
-/// server has not been up for longer.
+/// Whether the server was started anew after `since`: it has not been up for as long.
+///
+/// It says for how many whole seconds it has been up. Where that leaves it open, a connection that
+/// broke after `since` tells a restart from a deletion on a server that is young.
 pub(crate) fn was_forgotten(
     wire: &Wire,
     since: Moment,
     uptime: impl FnOnce() -> Option<Duration>,
 ) -> bool {
-    wire.was_in_trouble(since) && uptime().is_some_and(|up| up <= clock::now().since(since))
+    let Some(up) = uptime() else {
+        return false;
+    };
+    let elapsed = clock::now().since(since);
+    let surely = up + Duration::from_secs(1) <= elapsed;
+    surely || up <= elapsed && wire.was_in_trouble(since)
 }
 
 #[cfg(test)]

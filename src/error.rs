@@ -50,6 +50,10 @@ pub enum ErrorKind {
     TimedOut,
     /// The lease was no longer the caller's.
     Lost,
+    /// The grant came after the end of its own lease, and was undone.
+    TooLate,
+    /// Another thread was at work on the same hold for all the time.
+    Busy,
     /// The server could not be reached; nothing was done.
     Unreachable,
     /// No pooled connection came free in time; nothing was done.

@@ -11,7 +11,7 @@ use crate::config::LeaseTime;
 use crate::core::Core;
 use crate::error::Error;
 use crate::fence::Fence;
-use crate::hold::{Held, asking};
+use crate::hold::{Held, asking, number};
 use crate::loss::Loss;
 use crate::name::{Name, Owner};
 
@@ -40,6 +40,7 @@ use crate::name::{Name, Owner};
 pub struct Lease {
     core: Arc<Core>,
     held: Arc<Held>,
+    id: u64,
     patience: Duration,
     left: bool,
 }
@@ -71,6 +72,7 @@ impl Lease {
         Self {
             core,
             held,
+            id: number(),
             patience,
             left: false,
         }
@@ -240,7 +242,7 @@ impl Lease {
     /// # Ok(()) }
     /// ```
     pub fn on_lost(&self, call: impl FnOnce(Loss) + Send + 'static) {
-        self.held.on_lost(call);
+        self.held.on_lost(self.id, call);
         if !self.held.pace.renews() {
             let _ = self.core.keeper.keep(&self.held); // without a thread `check` must do
         }
@@ -278,6 +280,7 @@ impl Lease {
     /// ```
     pub fn release(mut self) -> Result<Released, Error> {
         self.left = true;
+        self.held.hush(self.id);
         let until = asking::patience(&self.core, &self.held, self.patience);
         asking::leave(&self.core, &self.held, until, false)
     }
@@ -286,6 +289,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if !self.left {
+            self.held.hush(self.id);
             let until = clock::now() + self.core.drop_timeout;
             let _ = asking::leave(&self.core, &self.held, until, true);
         }

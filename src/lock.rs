@@ -11,7 +11,7 @@ use crate::lease::{Lease, ThreadLease};
 use crate::link::Lane;
 use crate::name::{Name, Owner, Ticket};
 use crate::retry::Retry;
-use crate::strategy::{Hold, Holder, Left};
+use crate::strategy::{Hold, Holder, Left, sure};
 use crate::wait::Acquisition;
 
 /// A lock: a name, and the terms on which it is taken.
@@ -149,11 +149,7 @@ impl Lock {
     }
 
     fn acquire_by(&self, deadline: Moment) -> Result<Lease, Error> {
-        Acquisition::new(&self.core, &self.terms, &self.name, self.claimant()).run(deadline)
-    }
-
-    fn claimant(&self) -> Owner {
-        self.owner.unwrap_or_else(|| Owner::fresh(self.core.id))
+        Acquisition::new(&self.core, &self.terms, &self.name, self.owner).run(deadline)
     }
 
     /// Acquires the lock, runs `work` and releases it.
@@ -193,7 +189,8 @@ impl Lock {
     ///
     /// This is how Redisson's locks are owned. It belongs to
     /// [`Reentrant`](crate::strategy::Reentrant); under another strategy a second acquire
-    /// waits like anyone's.
+    /// waits like anyone's. The outermost hold decides when the lease is renewed and for how
+    /// long; an inner one can only make it longer.
     ///
     /// # Examples
     ///
@@ -359,7 +356,7 @@ impl Lock {
     pub fn force_release(&self, holder: &Holder) -> Result<bool, Error> {
         let hold = Hold {
             name: self.name.clone(),
-            owner: self.claimant(),
+            owner: Owner::fresh(self.core.id),
             ticket: Ticket::fresh(),
             lease: self.terms.lease,
             mark: Some(holder.mark().to_vec()),
@@ -367,8 +364,11 @@ impl Lock {
             holds_left: 0,
             undo: None,
             forced: true,
+            repeated: false,
         };
-        let exchange = self.terms.strategy.leave(&hold);
+        let exchange = sure(self.terms.strategy.leave(&hold), |left| {
+            *left != Left::Freed
+        });
         let until = self.core.link.patience();
         match self.core.ask(&self.name, exchange, Lane::Release, until) {
             Ok(left) => Ok(left == Left::Freed),

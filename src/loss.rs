@@ -60,11 +60,19 @@ impl fmt::Display for Loss {
 
 /// Who wants to know of a loss.
 #[derive(Default)]
-pub(crate) struct OnLost(Vec<Box<dyn FnOnce(Loss) + Send>>);
+pub(crate) struct OnLost(Vec<(u64, Call)>);
+
+type Call = Box<dyn FnOnce(Loss) + Send>;
 
 impl OnLost {
-    pub(crate) fn add(&mut self, call: Box<dyn FnOnce(Loss) + Send>) {
-        self.0.push(call);
+    /// Adds what the lease of that number wants to have called.
+    pub(crate) fn add(&mut self, lease: u64, call: Call) {
+        self.0.push((lease, call));
+    }
+
+    /// Drops what the lease of that number wanted to have called.
+    pub(crate) fn forget(&mut self, lease: u64) {
+        self.0.retain(|(of, _)| *of != lease);
     }
 
     /// Runs every call, once, on a thread of their own: they may block, and panic.
@@ -78,7 +86,7 @@ impl OnLost {
         let _ = thread::Builder::new()
             .name("leasehold-lost".to_owned())
             .spawn(move || {
-                for call in calls {
+                for (_, call) in calls {
                     let call = std::panic::AssertUnwindSafe(|| call(loss));
                     let _ = std::panic::catch_unwind(call);
                 }
@@ -107,11 +115,25 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_that_has_left_is_not_called() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut calls = OnLost::default();
+        for lease in [1, 2] {
+            let tell = tell.clone();
+            calls.add(lease, Box::new(move |_| tell.send(lease).unwrap()));
+        }
+        drop(tell);
+        calls.forget(1);
+        calls.run(Loss::Taken);
+        assert_eq!(told.iter().collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
     fn a_call_that_panics_does_not_keep_the_next_from_running() {
         let (tell, told) = std::sync::mpsc::channel();
         let mut calls = OnLost::default();
-        calls.add(Box::new(|_| panic!("of a user's making")));
-        calls.add(Box::new(move |loss| tell.send(loss).unwrap()));
+        calls.add(1, Box::new(|_| panic!("of a user's making")));
+        calls.add(2, Box::new(move |loss| tell.send(loss).unwrap()));
         calls.run(Loss::Taken);
         assert_eq!(told.recv_timeout(Duration::from_secs(10)), Ok(Loss::Taken));
     }

@@ -18,6 +18,9 @@ const LONGEST: usize = 1024;
 /// all of them must live in one slot. A name for which that cannot be had is refused: one
 /// that holds a `}` without a complete, non-empty `{tag}`.
 ///
+/// Side keys look like `{orders:42}:fence`. A lock should not be given such a name: it would
+/// stand where the other one keeps its fence.
+///
 /// # Examples
 ///
 /// ```

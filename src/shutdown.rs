@@ -8,12 +8,16 @@ use crate::clock::{self, Moment};
 use crate::core::Core;
 use crate::exchange::Talk;
 use crate::hold::Held;
+use crate::keeper::Errand;
 use crate::loss::Loss;
 use crate::name::Name;
-use crate::strategy::Left;
+use crate::strategy::{Left, sure};
 
 /// The most releases that go into one pipeline.
 const BATCH: usize = 256;
+
+/// The pause before what was not answered is said again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What came of [`Client::shutdown`].
 ///
@@ -100,38 +104,82 @@ impl Client {
             release(core, batch, until, &mut shutdown);
         }
         shutdown.stopped = core.keeper.stop(until.remaining());
+        for batch in core.keeper.errands().chunks(BATCH) {
+            finish(core, batch, until, &mut shutdown);
+        }
         shutdown
     }
 }
 
-/// Releases `batch` in one pipeline.
+/// Releases `batch`; what could not be is held still, for another shutdown to find.
 fn release(core: &Core, batch: &[Arc<Held>], until: Moment, shutdown: &mut Shutdown) {
-    let mut valid = Vec::new();
-    let mut talks = Vec::new();
-    for held in batch {
-        core.keeper.forget(held);
-        // A renewal that is on its way is let through, or is late and will be refused.
-        drop(held.turn(until.min(core.link.patience())));
-        valid.push(held.check().is_ok());
-        held.lose(Loss::ShutDown);
-        held.end();
-        talks.push(Talk::new(held.strategy.leave(&held.describe(0))));
+    let valid: Vec<_> = batch.iter().map(|held| end(core, held, until)).collect();
+    let ask = |held: &Arc<Held>| Talk::new(sure(held.strategy.leave(&held.describe(0)), is_bad));
+    let open = insist(core, batch, ask, until, |position, left| {
+        if left == Left::Freed && valid[position] {
+            shutdown.released += 1;
+        } else {
+            shutdown.lost.push(batch[position].name.clone());
+        }
+    });
+    for position in open {
+        core.holdings.add(&batch[position]);
+        shutdown.unreleased.push(batch[position].name.clone());
     }
+}
+
+/// Ends what is believed of `held`; whether it was believed to be held.
+fn end(core: &Core, held: &Arc<Held>, until: Moment) -> bool {
+    core.keeper.forget(held);
+    // A renewal that is on its way is let through, or is late and will be refused.
+    drop(held.turn(until.min(core.link.patience())));
+    held.lose(Loss::ShutDown);
+    held.end();
+    held.lost() == Some(Loss::ShutDown)
+}
+
+/// Says once more what could not be left before.
+fn finish(core: &Core, batch: &[Errand], until: Moment, shutdown: &mut Shutdown) {
+    let ask = |errand: &Errand| Talk::by_source(sure(errand.ask(), is_bad));
+    let open = insist(core, batch, ask, until, |_, _| {});
+    let names = open
+        .into_iter()
+        .map(|position| batch[position].name().clone());
+    shutdown.unreleased.extend(names);
+}
+
+/// Whether an answer is not to be believed from a replica.
+#[allow(clippy::trivially_copy_pass_by_ref)] // it is handed to `sure`
+fn is_bad(left: &Left) -> bool {
+    left.loss().is_some()
+}
+
+/// Asks for each of `batch` in one pipeline, and again for those without an answer, until
+/// `until`; gives the positions of those that never had one.
+fn insist<T>(
+    core: &Core,
+    batch: &[T],
+    ask: impl Fn(&T) -> Talk<Left>,
+    until: Moment,
+    mut answered: impl FnMut(usize, Left),
+) -> Vec<usize> {
     let mut open: Vec<_> = (0..batch.len()).collect();
-    let _ = core
-        .link
-        .connection()
-        .run_all(talks, until, |position, left| {
-            let Ok(left) = left else { return };
-            open.retain(|&still| still != position);
-            if left == Left::Freed && valid[position] {
-                shutdown.released += 1;
-            } else {
-                shutdown.lost.push(batch[position].name.clone());
+    loop {
+        let asked = open.clone();
+        let talks = asked
+            .iter()
+            .map(|&position| ask(&batch[position]))
+            .collect();
+        let mut conn = core.link.connection();
+        let _ = conn.run_all(talks, until, |which, left| {
+            if let Ok(left) = left {
+                open.retain(|&position| position != asked[which]);
+                answered(asked[which], left);
             }
         });
-    let unreleased = open
-        .into_iter()
-        .map(|position| batch[position].name.clone());
-    shutdown.unreleased.extend(unreleased);
+        if open.is_empty() || until.remaining().is_zero() {
+            return open;
+        }
+        clock::sleep(PAUSE.min(until.remaining()));
+    }
 }

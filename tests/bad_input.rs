@@ -402,17 +402,17 @@ fn a_legacy_value_that_does_not_parse_is_held_and_shown() {
 // A server that cannot just now.
 
 /// Refused in the server's own words, after tries for as long as the wait allows.
-fn assert_refused(ground: &Ground, reply: &str) {
+fn assert_refused(ground: &Ground, reply: &str, wait: Duration) {
     for (name, _, strategy) in all() {
         let strategy = Recorder::of(strategy);
         let lock = ground.client(strategy.clone()).lock(name).unwrap();
-        let (result, took) = timed(|| lock.acquire_within(ms(120)));
+        let (result, took) = timed(|| lock.acquire_within(wait));
         let error = result.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{name}: {error}");
         assert!(error.is_passing());
         assert!(error.to_string().contains(reply), "{name}: {error}");
-        assert!(took >= ms(120), "{name}: {took:?}");
-        assert!(strategy.tries() > 2, "{name}: {} tries", strategy.tries());
+        assert!(took >= wait, "{name}: {took:?}");
+        assert!(strategy.tries() > 1, "{name}: it is tried again");
         let error = lock.try_acquire().unwrap_err();
         assert!(error.to_string().contains(reply), "{name}: {error}");
     }
@@ -434,7 +434,7 @@ fn a_server_without_memory_refuses() {
     for make in [Make::Found, Make::Valkey] {
         let ground = Ground::one(make);
         ground.everywhere(&["CONFIG", "SET", "maxmemory", "1"]);
-        assert_refused(&ground, "OOM ");
+        assert_refused(&ground, "OOM ", ms(120));
         assert_recovers(&ground, || {
             ground.everywhere(&["CONFIG", "SET", "maxmemory", "0"]);
         });
@@ -450,7 +450,7 @@ fn a_server_without_its_replicas_refuses() {
                 .arg("min-replicas-to-write", "1")
                 .start(),
         );
-        assert_refused(&ground, "NOREPLICAS ");
+        assert_refused(&ground, "NOREPLICAS ", ms(120));
         assert_recovers(&ground, || {
             ground.everywhere(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
         });
@@ -469,7 +469,7 @@ fn a_server_that_cannot_save_refuses() {
             let info: String = ground.server().command(&["INFO", "persistence"]);
             info.contains("rdb_last_bgsave_status:err")
         });
-        assert_refused(&ground, "MISCONF ");
+        assert_refused(&ground, "MISCONF ", ms(120));
         assert_recovers(&ground, || {
             ground.everywhere(&["CONFIG", "SET", "stop-writes-on-bgsave-error", "no"]);
         });
@@ -481,7 +481,7 @@ fn a_replica_refuses() {
     for make in [Make::Found, Make::Valkey] {
         let ground = Ground::one(make);
         ground.everywhere(&["REPLICAOF", "127.0.0.1", "1"]);
-        assert_refused(&ground, "READONLY ");
+        assert_refused(&ground, "READONLY ", ms(120));
         assert_recovers(&ground, || ground.everywhere(&["REPLICAOF", "NO", "ONE"]));
     }
 }
@@ -551,7 +551,7 @@ fn a_cluster_without_this_slot_refuses() {
             .arg("cluster-enabled", "yes")
             .start();
         let ground = Ground::of(server);
-        assert_refused(&ground, "CLUSTERDOWN ");
+        assert_refused(&ground, "CLUSTERDOWN ", ms(120));
         assert_recovers(&ground, || {
             ground.everywhere(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
         });
@@ -583,7 +583,7 @@ fn a_server_that_runs_a_long_script_refuses() {
                     error.to_string().contains("BUSY ")
                 })
             });
-            assert_refused(&ground, "BUSY ");
+            assert_refused(&ground, "BUSY ", ms(500));
             assert_recovers(&ground, || ground.everywhere(&["SCRIPT", "KILL"]));
             assert!(looping.join().unwrap().is_err());
         });

@@ -20,7 +20,7 @@ use leasehold::{Client, Lease, Loss};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// The lease of a holder that will be late; it renews it at every third of it until it is stopped.
-const SHORT: Duration = Duration::from_millis(300);
+const SHORT: Duration = Duration::from_millis(700);
 
 /// The lease of one who will not be, however busy the machine is.
 const LONG: Duration = Duration::from_secs(30);

@@ -134,7 +134,12 @@ fn every_example_runs_on_a_given_server_and_leaves_nothing_there() {
     let server = Server::start();
     for example in examples() {
         said(&example, &run(&example, Some(&server.url())));
-        assert_eq!(server.keys(), [""; 0], "{example}");
+        // A fence stays for a day: it is what makes the next one greater.
+        let left = server
+            .keys()
+            .into_iter()
+            .filter(|key| !key.ends_with(":fence"));
+        assert_eq!(left.collect::<Vec<_>>(), [""; 0], "{example}");
     }
 }
 

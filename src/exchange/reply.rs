@@ -307,10 +307,12 @@ impl ServerError {
     /// assert_eq!(error.to_string(), "NOSCRIPT No matching script.");
     /// ```
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
+        let mut message = message.into();
+        if let Some((said, _)) = message.split_once(REPEATS) {
+            message.truncate(said.len());
         }
+        let code = code_in_script(&message).map_or_else(|| code.into(), str::to_owned);
+        Self { code, message }
     }
 
     /// The first word, such as `OOM`, `READONLY` or `ERR`.
@@ -366,6 +368,22 @@ impl ServerError {
     }
 }
 
+/// Behind this a server repeats what it was sent, which may prove a hold.
+const REPEATS: &str = ", with args beginning with";
+
+/// The code that servers before Redis 7 leave at the end of a script's error: `ERR Error running
+/// script (call to f_..): @user_script:9: @user_script: 9: -OOM command not allowed ..`.
+fn code_in_script(message: &str) -> Option<&str> {
+    if !message.starts_with("Error running script") {
+        return None;
+    }
+    message.rsplit(": ").find_map(|tail| {
+        let code = tail.trim_start_matches('-').split(' ').next()?;
+        let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        (is_code && code != "ERR").then_some(code)
+    })
+}
+
 /// Why an exchange gave no result.
 ///
 /// # Examples
@@ -409,6 +427,34 @@ mod tests {
         assert_eq!(error.script_line(), Some(12));
         assert_eq!(ServerError::new("ERR", "syntax error").script_line(), None);
         assert_eq!(ServerError::new("ERR", "@user_script:").script_line(), None);
+    }
+
+    #[test]
+    fn what_a_server_repeats_of_a_question_is_cut_off() {
+        let error = ServerError::new(
+            "ERR",
+            "unknown command 'X', with args beginning with: 'lh:'",
+        );
+        assert_eq!(error.message(), "unknown command 'X'");
+    }
+
+    #[test]
+    fn the_code_of_a_script_is_found_where_older_servers_leave_it() {
+        let of = |tail: &str| {
+            let running =
+                "Error running script (call to f_1f0c): @user_script:1: @user_script: 1: ";
+            ServerError::new("ERR", format!("{running}{tail}"))
+                .code()
+                .to_owned()
+        };
+        assert_eq!(
+            of("-READONLY You can't write against a read only replica."),
+            "READONLY"
+        );
+        assert_eq!(of("WRONGTYPE Operation against a key"), "WRONGTYPE");
+        assert_eq!(of("-NOREPLICAS Not enough: good replicas"), "NOREPLICAS");
+        assert_eq!(of("Unknown Redis command called from script"), "ERR");
+        assert_eq!(ServerError::new("ERR", "a: OOM b").code(), "ERR");
     }
 
     #[test]

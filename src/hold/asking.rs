@@ -29,26 +29,23 @@ pub(crate) fn extend(
     lease: LeaseTime,
     until: Moment,
 ) -> Result<(), Error> {
-    let Some(_turn) = held.turn(until) else {
-        held.check()?;
-        return Err(Error::failed("extend", &held.name, Failure::Busy));
-    };
     held.check()?;
-    let lease = held.at_least(lease);
-    let hold = held.describe(0);
-    let sent = std::cell::Cell::new(clock::now());
-    let persisted = core.persist(&held.name, Lane::Common, until, || {
-        sent.set(clock::now());
-        sure(held.strategy.extend(&hold, lease), |kept| {
-            kept.loss().is_some()
-        })
+    let mut asked = (lease, clock::now());
+    let persisted = core.persist(Lane::Common, until, |place, _| {
+        // The turn is not kept while a place is waited for: the keeper has a connection of its
+        // own, and may renew meanwhile.
+        let _turn = held.turn(until).ok_or(Failure::Busy)?;
+        asked = (held.at_least(lease), clock::now());
+        let exchange = held.strategy.extend(&held.describe(0), asked.0);
+        let exchange = sure(exchange, |kept| kept.loss().is_some());
+        core.ask_from(place, &held.name, exchange, until)
     });
     match persisted.answer {
         Ok(kept) => {
-            if kept == Kept::Gone && core.was_forgotten(held) {
+            if kept == Kept::Gone && core.was_forgotten(held, until) {
                 held.lose(Loss::Forgotten);
             }
-            held.keep(kept, lease, sent.get())
+            held.keep(kept, asked.0, asked.1)
                 .map_err(|loss| Error::lost(&held.name, loss))
         }
         Err(failure) => {
@@ -71,8 +68,8 @@ pub(crate) fn leave(
     // Whoever has the turn for longer than this is late, and will be refused for it.
     let _turn = held.turn(clock::now() + until.remaining() / 2);
     let before = held.check();
-    if before.is_err() && !core.holdings.contains(held) {
-        return before.map(|()| Released::Freed); // what its owner holds now is another hold
+    if held.is_over() {
+        return before.map(|()| Released::Freed); // the client was shut down
     }
     let holds_left = held.leave();
     if holds_left == 0 {
@@ -80,18 +77,24 @@ pub(crate) fn leave(
         core.holdings.remove(held);
     }
     let hold = held.describe(holds_left);
-    let persisted = core.persist(&held.name, Lane::Release, until, || {
-        sure(held.strategy.leave(&hold), |left| left.loss().is_some())
+    let persisted = core.persist(Lane::Release, until, |place, doubtful| {
+        let hold = hold.clone();
+        let hold = if doubtful { hold.again() } else { hold };
+        let exchange = sure(held.strategy.leave(&hold), |left| left.loss().is_some());
+        core.ask_from(place, &held.name, exchange, until)
     });
     let result = match persisted.answer {
-        Ok(left) => judge(core, held, left, persisted.doubtful),
+        Ok(left) => judge(core, held, left, persisted.doubtful, until),
         Err(failure) => {
             if holds_left == 0 {
-                let end = clock::now() + hold.lease().as_duration();
-                let errand = Errand::new(Arc::clone(&held.strategy), hold, end);
+                let errand = Errand::release(&held.strategy, hold.again());
                 let _ = core.keeper.run(errand); // without a thread the lease's end must do
             }
-            Err(core.explain("release", &held.name, failure))
+            Err(if dropped {
+                Error::failed("release", &held.name, failure)
+            } else {
+                core.explain("release", &held.name, failure)
+            })
         }
     };
     let result = before.and(result);
@@ -108,17 +111,23 @@ pub(crate) fn leave(
 
 /// What the server's answer to a release means. Where an earlier one stayed out, "not held"
 /// says that it was carried out, as long as the lease had not ended.
-fn judge(core: &Core, held: &Held, left: Left, doubtful: bool) -> Result<Released, Error> {
+fn judge(
+    core: &Core,
+    held: &Held,
+    left: Left,
+    doubtful: bool,
+    until: Moment,
+) -> Result<Released, Error> {
     let loss = match left {
         Left::Freed => return Ok(Released::Freed),
         Left::StillHeld => return Ok(Released::StillHeld),
         Left::Gone | Left::Taken if doubtful && !held.valid_until().remaining().is_zero() => {
             return Ok(Released::Freed);
         }
-        Left::Gone if doubtful => {
+        Left::Gone | Left::Taken if doubtful => {
             return Err(Error::failed("release", &held.name, Failure::EndedUnheard));
         }
-        Left::Gone if core.was_forgotten(held) => Loss::Forgotten,
+        Left::Gone if core.was_forgotten(held, until) => Loss::Forgotten,
         Left::Gone => Loss::Deleted,
         Left::Taken => Loss::Taken,
         Left::Contested => Loss::Contested,

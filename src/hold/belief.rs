@@ -99,11 +99,22 @@ impl Belief {
         Ok(())
     }
 
-    /// Takes in that the owner acquired once more, by a question that was asked at `sent`.
-    pub(super) fn reenter(&mut self, grant: &Grant, lease: LeaseTime, sent: Moment) {
+    /// Takes in that the owner acquired once more, by a question that was asked at `sent`;
+    /// refuses that where the hold has come to its end meanwhile.
+    pub(super) fn reenter(
+        &mut self,
+        grant: &Grant,
+        lease: LeaseTime,
+        sent: Moment,
+        now: Moment,
+    ) -> bool {
+        if self.over || self.check(now).is_err() {
+            return false;
+        }
         self.count += 1;
         self.fence = grant.fence().or(self.fence);
         self.lasts(lease, sent);
+        true
     }
 
     fn lasts(&mut self, lease: LeaseTime, sent: Moment) {
@@ -202,6 +213,20 @@ mod tests {
         let mut overstayed = belief(start);
         overstayed.overstayed = true;
         assert_eq!(overstayed.check(start + LEASE), Err(Loss::Overstayed));
+    }
+
+    #[test]
+    fn nobody_enters_what_is_over_or_lost() {
+        let start = clock::now();
+        let lease = LeaseTime::at_least(LEASE);
+        let enter = |belief: &mut Belief, now| belief.reenter(&Grant::default(), lease, now, now);
+        let mut held = belief(start);
+        assert!(enter(&mut held, start) && held.count == 2);
+        let mut over = belief(start);
+        over.leave();
+        assert!(!enter(&mut over, start));
+        let mut ended = belief(start);
+        assert!(!enter(&mut ended, start + LEASE));
     }
 
     #[test]

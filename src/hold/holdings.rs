@@ -9,7 +9,6 @@ use super::Held;
 use crate::clock::Moment;
 use crate::loss::Loss;
 use crate::name::{Name, Owner};
-use crate::strategy::Claim;
 
 type Key = (Name, Owner);
 
@@ -33,10 +32,10 @@ impl Drop for Entry<'_> {
 }
 
 impl Holdings {
-    /// Enters for a claim, alone among those of its owner: two first holds at once would be
-    /// one too many. Waits until `until` at the latest.
-    pub(crate) fn enter(&self, claim: &Claim, until: Moment) -> Option<Entry<'_>> {
-        let key = (claim.name().clone(), *claim.owner());
+    /// Enters as one who acquires, alone among those who are the same owner: the second finds
+    /// what the first was given. Waits until `until` at the latest.
+    pub(crate) fn enter(&self, name: &Name, owner: &Owner, until: Moment) -> Option<Entry<'_>> {
+        let key = (name.clone(), *owner);
         let mut entering = self.entering.lock();
         while !entering.insert(key.clone()) {
             let left = until.remaining();
@@ -59,12 +58,6 @@ impl Holdings {
         if let Some(before) = before {
             before.lose(Loss::Deleted);
         }
-    }
-
-    /// Whether `held` is what its owner holds, and no later hold took its place.
-    pub(crate) fn contains(&self, held: &Arc<Held>) -> bool {
-        self.find(&held.name, &held.owner)
-            .is_some_and(|current| Arc::ptr_eq(&current, held))
     }
 
     pub(crate) fn remove(&self, held: &Arc<Held>) {

@@ -33,7 +33,10 @@ pub(crate) struct Held {
     pub(crate) id: u64,
     pub(crate) strategy: Arc<dyn LockStrategy>,
     pub(crate) name: Name,
+    /// Who has it, as the caller says.
     pub(crate) owner: Owner,
+    /// Who has it, as the server is told: nobody else has ever been that owner.
+    pub(crate) alias: Owner,
     pub(crate) pace: Pace,
     ticket: Ticket,
     /// Whether a question of the acquisition may still be on its way.
@@ -44,7 +47,13 @@ pub(crate) struct Held {
     watched: Watched,
 }
 
+/// Numbers of holds and of leases; none is given twice.
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
+/// A number of its own.
+pub(crate) fn number() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
 
 /// The turn of one who asks the server to change a hold.
 #[derive(Debug)]
@@ -61,6 +70,7 @@ impl Held {
     /// The hold that `grant`, asked for at `sent`, made of `claim`.
     pub(crate) fn new(
         terms: &Terms,
+        owner: Owner,
         claim: &Claim,
         grant: &Grant,
         sent: Moment,
@@ -68,10 +78,11 @@ impl Held {
         watched: Watched,
     ) -> Self {
         Self {
-            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            id: number(),
             strategy: Arc::clone(&terms.strategy),
             name: claim.name.clone(),
-            owner: claim.owner,
+            owner,
+            alias: claim.owner,
             pace: Pace::new(terms.renewal, terms.lease, terms.max_hold),
             ticket: claim.ticket,
             doubtful,
@@ -126,6 +137,11 @@ impl Held {
         self.look(|belief| belief.count)
     }
 
+    /// Why it is lost, once it is.
+    pub(crate) fn lost(&self) -> Option<Loss> {
+        self.look(|belief| belief.lost)
+    }
+
     /// Whether its last lease has left, or is leaving.
     pub(crate) fn is_over(&self) -> bool {
         self.look(|belief| belief.over)
@@ -154,7 +170,7 @@ impl Held {
     pub(crate) fn describe(&self, holds_left: u32) -> Hold {
         self.look(|belief| Hold {
             name: self.name.clone(),
-            owner: self.owner,
+            owner: self.alias,
             ticket: self.ticket,
             lease: belief.lease,
             mark: belief.mark.clone(),
@@ -162,6 +178,7 @@ impl Held {
             holds_left,
             undo: self.doubtful.then_some(belief.lease),
             forced: false,
+            repeated: false,
         })
     }
 
@@ -180,9 +197,10 @@ impl Held {
         self.look(|belief| belief.overstayed = true);
     }
 
-    /// Takes in that the owner acquired once more, by a question that was asked at `sent`.
-    pub(crate) fn reenter(&self, grant: &Grant, lease: LeaseTime, sent: Moment) {
-        self.look(|belief| belief.reenter(grant, lease, sent));
+    /// Takes in that the owner acquired once more, by a question that was asked at `sent`;
+    /// refuses that where the hold has come to its end meanwhile.
+    pub(crate) fn reenter(&self, grant: &Grant, lease: LeaseTime, sent: Moment) -> bool {
+        self.look(|belief| belief.reenter(grant, lease, sent, clock::now()))
     }
 
     /// Takes in that one lease less shares the hold; how many are left.
@@ -206,13 +224,18 @@ impl Held {
     }
 
     /// Has `call` run once the hold is lost, at once where it is.
-    pub(crate) fn on_lost(&self, call: impl FnOnce(Loss) + Send + 'static) {
+    pub(crate) fn on_lost(&self, lease: u64, call: impl FnOnce(Loss) + Send + 'static) {
         let mut on_lost = self.on_lost.lock();
-        on_lost.add(Box::new(call));
+        on_lost.add(lease, Box::new(call));
         let lost = self.belief.lock().lost;
         if let Some(loss) = lost {
             on_lost.run(loss);
         }
+    }
+
+    /// Has nothing run any more that the lease of that number asked for.
+    pub(crate) fn hush(&self, lease: u64) {
+        self.on_lost.lock().forget(lease);
     }
 
     /// Looks at what is believed, and tells whoever wants to know where it came to an end.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::clock::{self, Moment};
 use crate::exchange::Exchange;
 use crate::link::Failure;
+use crate::name::Name;
 use crate::observe::{Undone, Watched};
 use crate::strategy::{Hold, Left, LockStrategy};
 
@@ -17,27 +18,44 @@ const FIRST: Duration = Duration::from_millis(50);
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Something that is to be left, as long as that makes sense.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Errand {
     id: u64,
     strategy: Arc<dyn LockStrategy>,
     hold: Hold,
+    /// Something was held, so that any answer will do.
+    release: bool,
     until: Moment,
     due: Moment,
     pause: Duration,
 }
 
 impl Errand {
-    /// Leaves `hold`, whose lease may last until `until`.
-    pub(crate) fn new(strategy: Arc<dyn LockStrategy>, hold: Hold, until: Moment) -> Self {
+    /// The release of a hold, to be said again.
+    pub(crate) fn release(strategy: &Arc<dyn LockStrategy>, hold: Hold) -> Self {
+        Self::new(strategy, hold, true)
+    }
+
+    /// The undo of what may have been granted, to be said again.
+    pub(crate) fn undo(strategy: &Arc<dyn LockStrategy>, hold: Hold) -> Self {
+        Self::new(strategy, hold, false)
+    }
+
+    fn new(strategy: &Arc<dyn LockStrategy>, hold: Hold, release: bool) -> Self {
+        let now = clock::now();
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
-            strategy,
+            strategy: Arc::clone(strategy),
+            until: now + hold.lease().as_duration(),
             hold,
-            until,
-            due: clock::now() + FIRST,
+            release,
+            due: now + FIRST,
             pause: FIRST,
         }
+    }
+
+    pub(crate) fn name(&self) -> &Name {
+        self.hold.name()
     }
 
     pub(super) fn id(&self) -> u64 {
@@ -48,7 +66,7 @@ impl Errand {
         self.due
     }
 
-    pub(super) fn ask(&self) -> Exchange<Left> {
+    pub(crate) fn ask(&self) -> Exchange<Left> {
         self.strategy.leave(&self.hold)
     }
 
@@ -64,11 +82,11 @@ impl Errand {
     ) -> Option<Self> {
         let done = match result {
             Ok(Left::Freed | Left::StillHeld) => true,
-            Ok(_) => self.hold.undo().is_none(),
+            Ok(_) => self.release,
             Err(_) => false,
         };
         if done {
-            if self.hold.undo().is_some() {
+            if !self.release {
                 let name = self.hold.name();
                 watched.tell(|observer| {
                     observer.undone(&Undone {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::clock;
+use crate::clock::{self, Moment};
 use crate::hold::Held;
 use crate::link::Wire;
 pub(crate) use errand::Errand;
@@ -31,22 +31,12 @@ const LINGER: Duration = Duration::from_secs(10);
 const SOON: Duration = Duration::from_millis(50);
 
 /// What is to be done at its time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Task {
     /// Renew a hold, or look whether it has ended.
     Keep(Weak<Held>),
     /// Leave what could not be left at once.
     Leave(Errand),
-}
-
-impl Task {
-    /// The hold that is kept by it, if one is.
-    fn kept((id, task): &(u64, Self)) -> Option<(u64, Weak<Held>)> {
-        match task {
-            Self::Keep(held) => Some((*id, Weak::clone(held))),
-            Self::Leave(_) => None,
-        }
-    }
 }
 
 /// The handle on the thread.
@@ -67,6 +57,8 @@ struct State {
     thread: Option<JoinHandle<()>>,
     running: bool,
     closing: bool,
+    /// When something was last taken in or out.
+    last: Option<Moment>,
 }
 
 impl Keeper {
@@ -86,7 +78,9 @@ impl Keeper {
 
     /// Keeps `held` no longer.
     pub(crate) fn forget(&self, held: &Held) {
-        self.0.state.lock().schedule.remove(held.id);
+        let mut state = self.0.state.lock();
+        state.schedule.remove(held.id);
+        state.last = Some(clock::now());
     }
 
     /// Sees to `errand`, as long as it makes sense.
@@ -98,32 +92,34 @@ impl Keeper {
     /// Ends the thread, and waits until it has ended for at most `patience`; whether it has.
     pub(crate) fn stop(&self, patience: Duration) -> bool {
         let until = clock::now() + patience;
-        let thread = self.0.close();
-        while thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            let left = until.remaining();
-            if left.is_zero() {
-                return false;
-            }
-            let mut state = self.0.state.lock();
-            if state.running {
-                self.0.wake.wait_for(&mut state, left);
-            } else {
-                drop(state);
-                clock::sleep(Duration::from_micros(100)); // it is on its last lines
-            }
+        self.0.close();
+        let mut state = self.0.state.lock();
+        while state.running && !until.remaining().is_zero() {
+            self.0.wake.wait_for(&mut state, until.remaining());
         }
-        true
+        let stopped = !state.running;
+        let thread = state.thread.take_if(|_| stopped);
+        drop(state);
+        if let Some(thread) = thread {
+            let _ = thread.join(); // it is on its last lines
+        }
+        stopped
+    }
+
+    /// Takes out every errand that is still to be seen to.
+    pub(crate) fn errands(&self) -> Vec<Errand> {
+        self.0.state.lock().schedule.take_errands()
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        drop(self.0.close());
+        self.0.close();
     }
 }
 
 impl Shared {
-    fn add(self: &Arc<Self>, due: clock::Moment, id: u64, task: Task) -> std::io::Result<()> {
+    fn add(self: &Arc<Self>, due: Moment, id: u64, task: Task) -> std::io::Result<()> {
         let mut state = self.state.lock();
         if state.closing {
             return Err(std::io::Error::other("the client was shut down"));
@@ -134,56 +130,55 @@ impl Shared {
             state.thread = Some(thread.spawn(move || shared.work())?);
             state.running = true;
         }
+        state.last = Some(clock::now());
         if state.schedule.add(due, id, task) {
             self.wake.notify_all();
         }
         Ok(())
     }
 
-    fn close(&self) -> Option<JoinHandle<()>> {
-        let mut state = self.state.lock();
-        state.closing = true;
+    fn close(&self) {
+        self.state.lock().closing = true;
         self.wake.notify_all();
-        state.thread.take()
     }
 
     /// The thread's life.
     fn work(&self) {
         let mut round = round::Round::new(&self.wire);
         while let Some(tasks) = self.next() {
-            let kept: Vec<_> = tasks.iter().filter_map(Task::kept).collect();
+            let copies = tasks.clone();
             let ran = catch_unwind(AssertUnwindSafe(|| round.run(tasks)));
             let again = ran.unwrap_or_else(|_| {
                 round = round::Round::new(&self.wire);
                 let soon = clock::now() + SOON;
-                let again = kept.into_iter();
-                again
-                    .map(|(id, held)| (soon, id, Task::Keep(held)))
-                    .collect()
+                let copies = copies.into_iter();
+                copies.map(|(id, task)| (soon, id, task)).collect()
             });
             let mut state = self.state.lock();
             for (due, id, task) in again {
                 state.schedule.add(due, id, task);
             }
         }
-        self.wake.notify_all();
     }
 
     /// Waits for what is due; `None` once there is no more to do.
     fn next(&self) -> Option<Vec<(u64, Task)>> {
         let mut state = self.state.lock();
-        let idle = clock::now();
         loop {
             let now = clock::now();
-            if state.closing || now.since(idle) >= LINGER && state.schedule.is_empty() {
+            let end = state.last.map_or(now, |last| last + LINGER);
+            if state.closing || now >= end && state.schedule.is_empty() {
                 state.running = false;
+                self.wake.notify_all();
                 return None;
             }
             let tasks = state.schedule.take_due(now, round::LARGEST);
             if !tasks.is_empty() {
                 return Some(tasks);
             }
-            let next = state.schedule.sleep_until(idle + LINGER);
+            // Not for longer where what is due is far away: it may be taken out meanwhile.
+            let look = if now < end { end } else { now + LINGER };
+            let next = state.schedule.sleep_until(look);
             self.wake.wait_for(&mut state, next.since(now));
         }
     }

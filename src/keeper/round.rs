@@ -92,7 +92,6 @@ impl Round {
         if talks.is_empty() {
             return again;
         }
-        self.look_around();
         let until = clock::now() + limit(&asked).min(self.wire.timeouts.io);
         let mut results = Vec::with_capacity(asked.len());
         let ran = self.conn.run_all(talks, until, |position, result| {
@@ -109,6 +108,7 @@ impl Round {
                 again.extend(self.judge(what, result));
             }
         }
+        self.look_around(until);
         again
     }
 
@@ -206,11 +206,10 @@ impl Round {
     }
 
     /// Once: looks whether the server may drop lock keys, where it lets us look.
-    fn look_around(&mut self) {
-        if std::mem::replace(&mut self.looked, true) {
+    fn look_around(&mut self, until: Moment) {
+        if until.remaining().is_zero() || std::mem::replace(&mut self.looked, true) {
             return;
         }
-        let until = clock::now() + self.wire.timeouts.io;
         if let Ok(Some(policy)) = self.conn.run(Talk::new(environment::eviction()), until) {
             environment::warn_of_eviction(&self.wire, &policy);
         }

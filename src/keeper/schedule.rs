@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Task;
+use super::{Errand, Task};
 use crate::clock::Moment;
 
 #[derive(Debug, Default)]
@@ -45,12 +45,30 @@ impl Schedule {
         taken
     }
 
-    /// Until when the keeper may sleep, `latest` where nothing is to be done.
+    /// Takes out every errand.
+    pub(super) fn take_errands(&mut self) -> Vec<Errand> {
+        let tasks = std::mem::take(&mut self.tasks);
+        let mut errands = Vec::new();
+        for (key, task) in tasks {
+            match task {
+                Task::Leave(errand) => {
+                    self.due.remove(&key.1);
+                    errands.push(errand);
+                }
+                Task::Keep(_) => {
+                    self.tasks.insert(key, task);
+                }
+            }
+        }
+        errands
+    }
+
+    /// Until when the keeper may sleep: `latest`, or less where something is due before.
     pub(super) fn sleep_until(&mut self, latest: Moment) -> Moment {
         let next = self
             .tasks
             .first_key_value()
-            .map_or(latest, |((due, _), _)| *due);
+            .map_or(latest, |((due, _), _)| latest.min(*due));
         self.wakes = Some(next);
         next
     }

@@ -25,7 +25,7 @@ pub(crate) fn whole_lease(believed: Duration) -> Duration {
 
 /// What the server's clock and ours may differ by in the course of a lease: a hundredth,
 /// and 2 ms for the server's own granularity.
-fn drift(lease: Duration) -> Duration {
+pub(crate) fn drift(lease: Duration) -> Duration {
     lease / 100 + Duration::from_millis(2)
 }
 

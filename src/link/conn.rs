@@ -98,6 +98,10 @@ impl Conn {
                 Ok(None)
             }
             State::Suspect => Ok(None),
+            State::Broken => {
+                self.wire.note_trouble();
+                Ok(None)
+            }
             State::Owing => {
                 self.wire.note_trouble();
                 Ok(Some(Poisoned(Box::new(open), Arc::clone(&self.wire))))
@@ -107,16 +111,16 @@ impl Conn {
 
     /// Takes out the open connection, dialled where there is none, with its time-outs set.
     fn ready(&mut self, until: Moment) -> Result<Open, Failure> {
-        let limit = self.limit(until);
         if let Some(mut open) = self.open.take() {
             let is_fresh = clock::now().since(open.used) < STALE;
+            let limit = self.limit(until);
             if open.set_limit(limit).is_ok() && (is_fresh || open.ping()) {
                 return Ok(open);
             }
             self.broke = true;
         }
         let mut open = self.dial(until)?;
-        open.set_limit(limit)
+        open.set_limit(self.limit(until))
             .map_err(|error| Failure::Unreachable {
                 address: self.wire.endpoint.address().to_owned(),
                 source: Arc::new(error),
@@ -158,10 +162,14 @@ impl Conn {
 }
 
 impl Open {
+    /// Sets the time-out for one reply. That for writing is set once: what is sent here is
+    /// smaller than any buffer.
     fn set_limit(&mut self, limit: Duration) -> redis::RedisResult<()> {
+        if self.limit.is_zero() {
+            self.redis.set_write_timeout(Some(limit))?;
+        }
         if self.limit != limit {
             self.redis.set_read_timeout(Some(limit))?;
-            self.redis.set_write_timeout(Some(limit))?;
             self.limit = limit;
         }
         Ok(())
@@ -171,6 +179,14 @@ impl Open {
         self.redis
             .send_packed_command(bytes)
             .map_err(|error| Arc::new(error) as _)
+    }
+
+    /// What the server said before it hung up, unasked: that it has too many clients.
+    fn refusal(&mut self) -> Option<Fault> {
+        match Reply::from_redis(self.redis.recv_response().ok()?) {
+            Ok(Reply::Error(error)) => Some(Fault::Refused(error)),
+            _ => None,
+        }
     }
 
     /// Receives one reply. A socket's time-out counts anew for each: where little is left until
@@ -206,6 +222,8 @@ enum State {
     Suspect,
     /// An answer stayed out.
     Owing,
+    /// A question did not get through whole.
+    Broken,
 }
 
 /// Why an answer stays out.
@@ -228,6 +246,16 @@ fn converse<T>(
             talk.pack(&mut bytes);
         }
         let mut silence = open.send(&bytes).err();
+        let unsent = silence.is_some();
+        if unsent && let Some(refusal) = open.refusal() {
+            for (position, talk) in round {
+                done(
+                    position,
+                    Err(Failure::from_fault(refusal.clone(), talk.command(None))),
+                );
+            }
+            return State::Suspect;
+        }
         let mut next = Vec::new();
         for (position, talk) in round {
             if let Some(silence) = &silence {
@@ -254,7 +282,8 @@ fn converse<T>(
             for (position, _) in next {
                 done(position, Err(unanswered(wire, silence)));
             }
-            return State::Owing;
+            // Nothing can be said behind half a question.
+            return if unsent { State::Broken } else { State::Owing };
         }
         round = next;
     }

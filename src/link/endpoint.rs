@@ -18,6 +18,8 @@ const SCHEMES: &str = "redis://, rediss:// (feature `tls`), redis+unix:// or uni
 pub(crate) struct Endpoint {
     client: redis::Client,
     address: String,
+    /// What is said to a new connection: who we are, which database.
+    greetings: Vec<(&'static str, redis::Cmd)>,
 }
 
 impl Endpoint {
@@ -44,15 +46,20 @@ impl Endpoint {
             return Err(refuse("a certificate that is not checked protects nothing"));
         }
         let address = info.addr().to_string();
-        let redis = info
-            .redis_settings()
-            .clone()
+        let greetings = greetings(info.redis_settings(), scheme == "rediss");
+        let redis = redis::RedisConnectionInfo::default()
             .set_protocol(redis::ProtocolVersion::RESP2)
             .set_skip_set_lib_name();
         let tcp = info.tcp_settings().clone().set_nodelay(true);
         let info = info.set_redis_settings(redis).set_tcp_settings(tcp);
+        #[cfg(feature = "tls")]
+        choose_cryptography();
         let client = redis::Client::open(info).map_err(|error| refuse(&error.to_string()))?;
-        Ok(Self { client, address })
+        Ok(Self {
+            client,
+            address,
+            greetings,
+        })
     }
 
     /// The address, as errors name it.
@@ -61,26 +68,69 @@ impl Endpoint {
     }
 
     /// Connects, says who we are, and chooses the database.
+    ///
+    /// The client library does the same, and keeps of a refusal neither its code nor its text.
     pub(crate) fn dial(&self, timeout: Duration) -> Result<redis::Connection, Failure> {
-        self.client
-            .get_connection_with_timeout(timeout)
-            .map_err(|error| self.explain(error))
-    }
-
-    fn explain(&self, error: redis::RedisError) -> Failure {
-        let answered = !error.is_io_error() && error.code().is_some();
-        let denied = error.kind() == redis::ErrorKind::AuthenticationFailed;
-        if answered || denied {
-            let code = error.code().unwrap_or("WRONGPASS").to_owned();
-            let message = error.detail().unwrap_or("password authentication failed");
-            let fault = Fault::Refused(ServerError::new(code, message));
-            return Failure::from_fault(fault, "AUTH");
-        }
-        Failure::Unreachable {
+        let dial = || -> redis::RedisResult<_> {
+            let mut connection = self.client.get_connection_with_timeout(timeout)?;
+            if self.greetings.is_empty() {
+                return Ok((connection, Vec::new()));
+            }
+            connection.set_read_timeout(Some(timeout))?;
+            connection.set_write_timeout(Some(timeout))?;
+            let packed = self
+                .greetings
+                .iter()
+                .map(|(_, greeting)| greeting.get_packed_command());
+            let sent = connection.send_packed_command(&packed.collect::<Vec<_>>().concat());
+            let mut replies = Vec::new();
+            for _ in &self.greetings {
+                match connection.recv_response() {
+                    Ok(reply) => replies.push(reply),
+                    // A server that hangs up has said why before, in the first reply.
+                    Err(_) if matches!(replies[..], [redis::Value::ServerError(_), ..]) => break,
+                    Err(error) => return Err(sent.err().unwrap_or(error)),
+                }
+            }
+            Ok((connection, replies))
+        };
+        let (connection, replies) = dial().map_err(|error| Failure::Unreachable {
             address: self.address.clone(),
             source: Arc::new(error),
+        })?;
+        for ((name, _), reply) in self.greetings.iter().zip(replies) {
+            if let redis::Value::ServerError(error) = reply {
+                let message = error.details().unwrap_or_default();
+                let fault = Fault::Refused(ServerError::new(error.code(), message));
+                return Err(Failure::from_fault(fault, name));
+            }
         }
+        Ok(connection)
     }
+}
+
+/// What is said to a new connection.
+///
+/// TLS shakes hands with the first bytes that are written. A PING has it do so while the
+/// connection is made, where a refusal means that nothing was done.
+fn greetings(settings: &redis::RedisConnectionInfo, tls: bool) -> Vec<(&'static str, redis::Cmd)> {
+    let mut greetings = Vec::new();
+    if let Some(password) = settings.password() {
+        let mut auth = redis::cmd("AUTH");
+        if let Some(user) = settings.username() {
+            auth.arg(user);
+        }
+        auth.arg(password);
+        greetings.push(("AUTH", auth));
+    } else if tls {
+        greetings.push(("PING", redis::cmd("PING")));
+    }
+    if settings.db() != 0 {
+        let mut select = redis::cmd("SELECT");
+        select.arg(settings.db());
+        greetings.push(("SELECT", select));
+    }
+    greetings
 }
 
 impl fmt::Debug for Endpoint {
@@ -89,16 +139,24 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The URL without what may be a secret: everything between the scheme and the last `@`,
-/// and everything behind a `?`.
+/// Has rustls use ring, unless the program has chosen something else. Without a choice it
+/// panics at the first connection.
+#[cfg(feature = "tls")]
+fn choose_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// The scheme of a URL. Of one that cannot be read nothing else is known to be no secret.
 fn redacted(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(s, r)| (s, r));
-    let rest = rest.split_once('?').map_or(rest, |(path, _)| path);
-    let rest = rest
-        .rsplit_once('@')
-        .map_or(rest.to_owned(), |(_, host)| format!("..@{host}"));
-    let slashes = if scheme.is_empty() { "" } else { "://" };
-    format!("\"{scheme}{slashes}{}\"", rest.escape_debug())
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    match scheme.filter(|scheme| {
+        scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '+')
+    }) {
+        Some(scheme) => format!("\"{scheme}://..\""),
+        None => "\"..\"".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +210,8 @@ mod tests {
             "user:hunter2@localhost",
             "unix:///run/redis.sock?db=x&pass=hunter2",
             "redis://u:hun@ter2@localhost:99999",
+            "redis://:hunter2?x@localhost:99999",
+            "ftp://user:hunter2",
         ] {
             let error = Endpoint::parse(url).unwrap_err();
             assert!(!format!("{error:?} {error}").contains("ter2"), "{url}");

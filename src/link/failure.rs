@@ -36,6 +36,8 @@ pub(crate) enum Failure {
     TooLate,
     #[error("another thread is at work on the same lease")]
     Busy,
+    #[error("an earlier question was not answered, and so it may have been done or not; then: {0}")]
+    Unheard(Box<Self>),
     #[error("its release was not answered before its lease ended")]
     EndedUnheard,
     #[error("the keeper's thread cannot be had: {0}")]
@@ -85,7 +87,10 @@ impl Failure {
     /// Whether the server may have done something of what it was asked.
     pub(crate) fn may_have_run(&self) -> bool {
         match self {
-            Self::Unanswered { .. } | Self::EndedUnheard | Self::Malformed(_) => true,
+            Self::Unanswered { .. }
+            | Self::Unheard(_)
+            | Self::EndedUnheard
+            | Self::Malformed(_) => true,
             Self::Refused(error) | Self::Denied { error, .. } => error.may_have_run(),
             Self::Unreachable { .. }
             | Self::PoolExhausted { .. }
@@ -104,6 +109,7 @@ impl Failure {
             Self::Unreachable { .. }
             | Self::PoolExhausted { .. }
             | Self::Unanswered { .. }
+            | Self::Unheard(_)
             | Self::TooLate
             | Self::Busy => true,
             Self::Refused(error) => PASSING.contains(&error.code()) || is_overcrowded(error),
@@ -132,8 +138,9 @@ impl Failure {
             Self::PoolExhausted { .. } => ErrorKind::PoolExhausted,
             Self::Denied { .. } => ErrorKind::Denied,
             Self::Refused(_) => ErrorKind::Refused,
-            Self::Unanswered { .. } | Self::EndedUnheard => ErrorKind::Unknown,
-            Self::TooLate | Self::Busy => ErrorKind::TimedOut,
+            Self::Unanswered { .. } | Self::Unheard(_) | Self::EndedUnheard => ErrorKind::Unknown,
+            Self::TooLate => ErrorKind::TooLate,
+            Self::Busy => ErrorKind::Busy,
             Self::NoThread(_) => ErrorKind::NoThread,
             Self::ShutDown => ErrorKind::ShutDown,
             Self::ForeignLock(_) => ErrorKind::ForeignLock,
@@ -155,6 +162,8 @@ fn is_denial(error: &ServerError) -> bool {
             .message()
             .contains("can't access at least one of the keys")
         || error.message().contains("without any password configured")
+        || error.message().contains("unauthenticated")
+        || error.message().contains("invalid password")
 }
 
 #[cfg(test)]

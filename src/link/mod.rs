@@ -9,7 +9,7 @@ mod single;
 pub(crate) use conn::{Conn, Miss, Poisoned};
 pub(crate) use endpoint::Endpoint;
 pub(crate) use failure::Failure;
-pub(crate) use pool::Lane;
+pub(crate) use pool::{Lane, Place};
 pub(crate) use single::Single;
 
 use std::time::Duration;

@@ -1,13 +1,14 @@
 //! The pool: r2d2 counts and hands out places for connections; who takes one dials it.
 
 use std::convert::Infallible;
-use std::ops::DerefMut;
 use std::sync::Arc;
+use std::time::Duration;
 
 use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
-use super::{Conn, Failure, Wire};
+use super::{Conn, Failure, Miss, Wire};
 use crate::clock::Moment;
+use crate::exchange::{Exchange, Talk};
 
 /// What a connection is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,27 +52,39 @@ impl Pool {
     }
 
     /// Takes a place, waiting for one until `until` at the latest.
-    pub(crate) fn take(
-        &self,
-        lane: Lane,
-        until: Moment,
-    ) -> Result<impl DerefMut<Target = Conn> + use<>, Failure> {
+    pub(crate) fn take(&self, lane: Lane, until: Moment) -> Result<Place, Failure> {
+        let patience = until.remaining().min(LONGEST);
         let taken = match lane {
-            Lane::Common => self.common.get_timeout(until.remaining()),
+            Lane::Common => self.common.get_timeout(patience),
             Lane::Release => match self.common.try_get() {
                 Some(conn) => Ok(conn),
-                None => self.reserve.get_timeout(until.remaining()),
+                None => self.reserve.get_timeout(patience),
             },
         };
-        taken.map_err(|_| Failure::PoolExhausted {
+        taken.map(Place).map_err(|_| Failure::PoolExhausted {
             size: self.common.max_size(),
         })
     }
 }
 
+/// The longest that a place is waited for in one go: r2d2 cannot add what a clock cannot say.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A place that was taken.
+#[derive(Debug)]
+pub(crate) struct Place(r2d2::PooledConnection<Places>);
+
+impl Place {
+    /// Runs `exchange`; the connection and the answers are had by `until`, or there is no
+    /// result.
+    pub(crate) fn ask<T>(&mut self, exchange: Exchange<T>, until: Moment) -> Result<T, Miss> {
+        self.0.run(Talk::new(exchange), until)
+    }
+}
+
 /// Makes places. A place that broke is empty again, and so never broken as a place.
 #[derive(Debug)]
-struct Places(Arc<Wire>);
+pub(crate) struct Places(Arc<Wire>);
 
 impl r2d2::ManageConnection for Places {
     type Connection = Conn;

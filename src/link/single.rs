@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::pool::Pool;
-use super::{Conn, Failure, Lane, Miss, Wire};
+use super::pool::{Place, Pool};
+use super::{Conn, Failure, Lane, Wire};
 use crate::clock::{self, Moment};
 use crate::exchange::{Exchange, Talk};
 
@@ -23,16 +23,9 @@ impl Single {
         }
     }
 
-    /// Runs `exchange`; the place, the connection and the answers are had by `until`, or
-    /// there is no result.
-    pub(crate) fn ask<T>(
-        &self,
-        exchange: Exchange<T>,
-        lane: Lane,
-        until: Moment,
-    ) -> Result<T, Miss> {
-        let mut conn = self.pool.take(lane, until)?;
-        conn.run(Talk::new(exchange), until)
+    /// Takes a place from which to ask, by `until` at the latest.
+    pub(crate) fn place(&self, lane: Lane, until: Moment) -> Result<Place, Failure> {
+        self.pool.take(lane, until)
     }
 
     /// Runs `exchange` on a fresh connection, its scripts by source: an undo.

@@ -26,6 +26,8 @@ pub enum Attempt {
     Held(Holder),
     /// The acquisition was left before this question of it came in.
     Withdrawn,
+    /// The owner does not hold the lock, although it thought to hold it already.
+    OuterGone,
 }
 
 /// A grant: what is to be known of it later.
@@ -37,23 +39,11 @@ pub enum Attempt {
 ///
 /// let grant = Grant::default().with_mark("1369146406");
 /// assert_eq!(grant.mark(), Some(&b"1369146406"[..]));
-/// assert_eq!(grant.count(), 1);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Grant {
     mark: Option<Vec<u8>>,
     fence: Option<Fence>,
-    count: u32,
-}
-
-impl Default for Grant {
-    fn default() -> Self {
-        Self {
-            mark: None,
-            fence: None,
-            count: 1,
-        }
-    }
 }
 
 impl Grant {
@@ -84,18 +74,6 @@ impl Grant {
         self
     }
 
-    /// Says how often the owner now holds the lock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert_eq!(leasehold::strategy::Grant::default().with_count(3).count(), 3);
-    /// ```
-    pub fn with_count(mut self, count: u32) -> Self {
-        self.count = count;
-        self
-    }
-
     /// What stands at the server as the sign of this hold.
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
@@ -104,12 +82,6 @@ impl Grant {
     /// The first of the fences that were reserved.
     pub fn fence(&self) -> Option<Fence> {
         self.fence
-    }
-
-    /// How often the owner now holds the lock: 1 where the claim said more means that the
-    /// outer holds were lost.
-    pub fn count(&self) -> u32 {
-        self.count
     }
 }
 
@@ -122,7 +94,7 @@ impl Grant {
 ///
 /// assert_ne!(Kept::Kept { mark: None }, Kept::Gone);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kept {
     /// The hold lasts on, under a new sign where the protocol has one.
@@ -136,6 +108,29 @@ pub enum Kept {
     Taken,
     /// A foreign stamp stands where the hold's own was.
     Contested,
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grant")
+            .field("mark", &self.mark.as_deref().map(short_hash))
+            .field("fence", &self.fence)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept { mark } => f
+                .debug_struct("Kept")
+                .field("mark", &mark.as_deref().map(short_hash))
+                .finish(),
+            Self::Gone => f.write_str("Gone"),
+            Self::Taken => f.write_str("Taken"),
+            Self::Contested => f.write_str("Contested"),
+        }
+    }
 }
 
 impl Kept {

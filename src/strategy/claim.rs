@@ -1,9 +1,11 @@
 //! What a strategy is asked with: the claim of who wants a lock, the hold of who has it.
 
+use std::fmt;
+
 use crate::clock::WallTime;
 use crate::config::LeaseTime;
 use crate::fence::Fence;
-use crate::name::{Name, Owner, Ticket};
+use crate::name::{Name, Owner, Ticket, short_hash};
 
 /// Who wants which lock, and for how long.
 ///
@@ -46,9 +48,13 @@ impl Claim {
     /// # Ok::<(), leasehold::Error>(())
     /// ```
     pub fn new(name: Name, lease: LeaseTime) -> Self {
+        Self::of(Owner::fresh(uuid::Uuid::new_v4()), name, lease)
+    }
+
+    pub(crate) fn of(owner: Owner, name: Name, lease: LeaseTime) -> Self {
         Self {
             name,
-            owner: Owner::fresh(uuid::Uuid::new_v4()),
+            owner,
             ticket: Ticket::fresh(),
             lease,
             now: crate::clock::wall(),
@@ -63,7 +69,8 @@ impl Claim {
         &self.name
     }
 
-    /// Who will hold it.
+    /// Who will hold it: an owner of its own for every outermost hold, so that a question
+    /// about an earlier hold which comes in late does not meet this one.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -114,6 +121,7 @@ impl Claim {
             holds_left: self.count - 1,
             undo: Some(self.lease),
             forced: false,
+            repeated: false,
         }
     }
 }
@@ -130,7 +138,7 @@ impl Claim {
 ///     strategy.extend(hold, lease)
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Hold {
     pub(crate) name: Name,
     pub(crate) owner: Owner,
@@ -141,15 +149,22 @@ pub struct Hold {
     pub(crate) holds_left: u32,
     pub(crate) undo: Option<LeaseTime>,
     pub(crate) forced: bool,
+    pub(crate) repeated: bool,
 }
 
 impl Hold {
+    /// The same hold, when it is left again.
+    pub(crate) fn again(mut self) -> Self {
+        self.repeated = true;
+        self
+    }
+
     /// What is locked.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// Who holds it.
+    /// Who holds it: what [`Claim::owner`] was when it was granted.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -187,10 +202,30 @@ impl Hold {
         self.forced
     }
 
+    /// Whether it is left again, since the answer stayed out: it may be over already, and
+    /// what stands there another's.
+    pub fn is_repeated(&self) -> bool {
+        self.repeated
+    }
+
     /// For how long a late question of this ticket must be answered with
     /// [`Attempt::Withdrawn`](super::Attempt::Withdrawn); `None` where all of them were
     /// answered.
     pub fn undo(&self) -> Option<LeaseTime> {
         self.undo
+    }
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("name", &self.name)
+            .field("owner", &self.owner.short())
+            .field("ticket", &self.ticket)
+            .field("mark", &self.mark.as_deref().map(short_hash))
+            .field("lease", &self.lease)
+            .field("fence", &self.fence)
+            .field("holds_left", &self.holds_left)
+            .finish_non_exhaustive()
     }
 }

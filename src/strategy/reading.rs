@@ -10,10 +10,10 @@ use crate::fence::Fence;
 impl Attempt {
     /// Reads what a script that acquires answers, if it keeps to the form of ours:
     ///
-    /// - `{1, fence, count}`: granted; the fence as text, `''` where there is none; the count,
-    ///   which may be left out, for a strategy that re-enters
+    /// - `{1, fence}`: granted; the fence as text, `''` where there is none
     /// - `{0, ms, mark}`: held for so many ms, -1 for ever; `holder` makes a holder of the mark
     /// - `{-1}`: the acquisition was left before
+    /// - `{-2}`: the owner does not hold what it thought to hold already
     ///
     /// # Errors
     ///
@@ -96,11 +96,7 @@ fn attempt(reply: Reply, holder: impl FnOnce(Vec<u8>) -> Holder) -> Result<Attem
     match next().int()? {
         1 => {
             let fence = fence(next())?;
-            let count = next().optional()?.map_or(Ok(1), Reply::int)?;
-            let count = u32::try_from(count).map_err(|_| Reply::Int(count).misfit("a count"))?;
-            Ok(Attempt::Granted(
-                Grant::default().with_fence(fence).with_count(count),
-            ))
+            Ok(Attempt::Granted(Grant::default().with_fence(fence)))
         }
         0 => {
             let remaining = lasting(next().int()?);
@@ -108,7 +104,8 @@ fn attempt(reply: Reply, holder: impl FnOnce(Vec<u8>) -> Holder) -> Result<Attem
             Ok(Attempt::Held(holder(mark).lasting(remaining)))
         }
         -1 => Ok(Attempt::Withdrawn),
-        other => Err(Reply::Int(other).misfit("1, 0 or -1")),
+        -2 => Ok(Attempt::OuterGone),
+        other => Err(Reply::Int(other).misfit("1, 0, -1 or -2")),
     }
 }
 
@@ -144,16 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_brings_fence_and_count() {
-        let Attempt::Granted(grant) = read(vec![Reply::Int(1), bytes("7"), Reply::Int(3)]).unwrap()
-        else {
-            panic!()
-        };
-        assert_eq!((grant.fence(), grant.count()), (Some(Fence::new(7)), 3));
-        let Attempt::Granted(grant) = read(vec![Reply::Int(1), bytes("")]).unwrap() else {
-            panic!()
-        };
-        assert_eq!((grant.fence(), grant.count()), (None, 1));
+    fn a_grant_brings_its_fence() {
+        for (text, fence) in [("7", Some(Fence::new(7))), ("", None)] {
+            let Attempt::Granted(grant) = read(vec![Reply::Int(1), bytes(text)]).unwrap() else {
+                panic!()
+            };
+            assert_eq!(grant.fence(), fence);
+        }
     }
 
     #[test]
@@ -174,7 +168,6 @@ mod tests {
             vec![Reply::Int(1)],
             vec![Reply::Int(1), bytes("-3")],
             vec![Reply::Int(1), bytes("1e9")],
-            vec![Reply::Int(1), bytes(""), Reply::Int(-1)],
             vec![Reply::Int(0), bytes("soon")],
         ] {
             assert!(read(parts.clone()).is_err(), "{parts:?}");

@@ -47,11 +47,14 @@ impl Doubt {
             return;
         }
         let mut answer = None;
+        // Half of the time for them: a connection that was silent once may well be so again.
+        let half = clock::now() + until.remaining() / 2;
         for owing in self.owing {
-            let left = owing.undo(strategy.leave(&hold), until).ok();
+            let left = owing.undo(strategy.leave(&hold), half).ok();
             answer = better(answer, left);
         }
         if answer.is_none() {
+            let until = clock::now() + core.drop_timeout;
             answer = core.link.ask_afresh(strategy.leave(&hold), until).ok();
         }
         let confirmed = matches!(answer, Some(Left::Freed | Left::StillHeld));
@@ -59,10 +62,7 @@ impl Doubt {
         core.watched()
             .tell(|observer| observer.undone(&Undone { name, confirmed }));
         if !confirmed {
-            let end = clock::now() + hold.lease().as_duration();
-            let _ = core
-                .keeper
-                .run(Errand::new(Arc::clone(strategy), hold, end));
+            let _ = core.keeper.run(Errand::undo(strategy, hold));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Waiting for a lock: ask, pause, ask again, until the deadline.
 
 mod doubt;
+mod nested;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +10,11 @@ use crate::clock::{self, Moment};
 use crate::config::Terms;
 use crate::core::Core;
 use crate::error::{Error, Repr};
+use crate::fence::Fence;
 use crate::hold::Held;
 use crate::keeper::validity::valid_until;
 use crate::lease::Lease;
-use crate::link::{Failure, Lane};
-use crate::loss::Loss;
+use crate::link::{Failure, Lane, Place};
 use crate::name::{Name, Owner, Ticket};
 use crate::observe::{Contended, Granted, Waited};
 use crate::strategy::{Attempt, Claim, Grant, Holder};
@@ -24,7 +25,11 @@ use doubt::Doubt;
 pub(crate) struct Acquisition<'a> {
     core: &'a Arc<Core>,
     terms: &'a Terms,
+    owner: Owner,
+    /// The claim to an outermost hold.
     claim: Claim,
+    /// Whether an unheard question may have changed the count of the owner's hold.
+    count_in_doubt: bool,
     began: Moment,
     tries: u32,
     doubt: Doubt,
@@ -39,15 +44,27 @@ enum Vain {
 }
 
 impl<'a> Acquisition<'a> {
-    pub(crate) fn new(core: &'a Arc<Core>, terms: &'a Terms, name: &Name, owner: Owner) -> Self {
+    /// An acquisition by `owner`, or by an owner of its own.
+    pub(crate) fn new(
+        core: &'a Arc<Core>,
+        terms: &'a Terms,
+        name: &Name,
+        owner: Option<Owner>,
+    ) -> Self {
+        let shared = owner.is_some() && terms.strategy.reenters();
+        let owner = owner.unwrap_or_else(|| Owner::fresh(core.id));
+        // Every outermost hold of an owner that may have several is another's to the server, so
+        // that a late question about one does not meet the next.
+        let alias = if shared { Owner::fresh(core.id) } else { owner };
         Self {
             core,
             terms,
+            owner,
             claim: Claim {
-                owner,
                 fences: u32::from(terms.fence),
-                ..Claim::new(name.clone(), terms.lease)
+                ..Claim::of(alias, name.clone(), terms.lease)
             },
+            count_in_doubt: false,
             began: clock::now(),
             tries: 0,
             doubt: Doubt::default(),
@@ -80,46 +97,35 @@ impl<'a> Acquisition<'a> {
         }
     }
 
-    /// Asks once.
+    /// Asks once; twice where the owner turns out not to hold what it would have re-entered.
     fn attempt(&mut self, until: Moment) -> Result<Lease, Vain> {
         self.tries = self.tries.saturating_add(1);
-        let busy = || Vain::Failed(Failure::Busy);
-        let reenters = self.terms.strategy.reenters();
-        let _entry = reenters
-            .then(|| {
-                self.core
-                    .holdings
-                    .enter(&self.claim, until)
-                    .ok_or_else(busy)
-            })
-            .transpose()?;
-        let (outer, _turn) = match self.outer() {
-            Some(outer) => {
-                let turn = outer.turn(until).ok_or_else(busy)?;
-                // Its last lease may have left while we waited for the turn.
-                if outer.is_over() {
-                    (None, None)
-                } else {
-                    (Some(outer), Some(turn))
-                }
+        let core = self.core;
+        let mut place = core.link.place(Lane::Common, until)?;
+        if !self.terms.strategy.reenters() {
+            return self.ask(&mut place, until);
+        }
+        let entry = core.holdings.enter(&self.claim.name, &self.owner, until);
+        let _entry = entry.ok_or(Failure::Busy)?;
+        if let Some(outer) = core.holdings.find(&self.claim.name, &self.owner) {
+            let _turn = outer.turn(until).ok_or(Failure::Busy)?;
+            if let Some(asked) = self.ask_within(&mut place, &outer, until) {
+                return asked;
             }
-            None => (None, None),
-        };
-        self.claim.count = outer.as_ref().map_or(1, |outer| outer.count() + 1);
-        self.claim.lease = match &outer {
-            Some(outer) => outer.at_least(self.terms.lease),
-            None => self.terms.lease,
-        };
+        }
+        self.ask(&mut place, until)
+    }
+
+    /// Asks for an outermost hold.
+    fn ask(&mut self, place: &mut Place, until: Moment) -> Result<Lease, Vain> {
         self.claim.now = clock::wall();
         let sent = clock::now();
         let exchange = self.terms.strategy.acquire(&self.claim);
-        let asked = self
-            .core
-            .ask(&self.claim.name, exchange, Lane::Common, until);
-        match asked {
-            Ok(Attempt::Granted(grant)) => self.granted(&grant, sent, outer.as_ref()),
-            Ok(Attempt::Held(holder)) => Err(self.held(holder, outer.as_deref())),
-            Ok(Attempt::Withdrawn) => {
+        let name = &self.claim.name;
+        match self.core.ask_from(place, name, exchange, until) {
+            Ok(Attempt::Granted(grant)) => self.granted(&grant, sent),
+            Ok(Attempt::Held(holder)) => Err(self.held(holder)),
+            Ok(Attempt::Withdrawn | Attempt::OuterGone) => {
                 self.claim.ticket = Ticket::fresh();
                 Err(Vain::Failed(Failure::TooLate))
             }
@@ -130,22 +136,7 @@ impl<'a> Acquisition<'a> {
         }
     }
 
-    /// The hold of the same owner that this acquisition would re-enter.
-    fn outer(&self) -> Option<Arc<Held>> {
-        if !self.terms.strategy.reenters() {
-            return None;
-        }
-        let outer = self
-            .core
-            .holdings
-            .find(&self.claim.name, &self.claim.owner)?;
-        outer.check().is_ok().then_some(outer)
-    }
-
-    fn held(&self, holder: Holder, outer: Option<&Held>) -> Vain {
-        if let Some(outer) = outer {
-            outer.lose(Loss::Taken);
-        }
+    fn held(&self, holder: Holder) -> Vain {
         self.core.watched().tell(|observer| {
             observer.contended(&Contended {
                 name: &self.claim.name,
@@ -156,48 +147,48 @@ impl<'a> Acquisition<'a> {
     }
 
     /// Makes a lease of a grant, if it came before its own end.
-    fn granted(
-        &mut self,
-        grant: &Grant,
-        sent: Moment,
-        outer: Option<&Arc<Held>>,
-    ) -> Result<Lease, Vain> {
+    fn granted(&mut self, grant: &Grant, sent: Moment) -> Result<Lease, Vain> {
         if clock::now() >= valid_until(sent, self.claim.lease) {
             return Err(self.refuse(Failure::TooLate));
         }
-        let held = match outer {
-            Some(outer) if grant.count() == self.claim.count => {
-                outer.reenter(grant, self.claim.lease, sent);
-                Arc::clone(outer)
-            }
-            _ => {
-                let watched = self.core.watched().clone();
-                let doubtful = self.doubt.exists();
-                let held = Held::new(self.terms, &self.claim, grant, sent, doubtful, watched);
-                let held = Arc::new(held);
-                if held.pace.renews()
-                    && let Err(error) = self.core.keeper.keep(&held)
-                {
-                    return Err(self.refuse(Failure::NoThread(Arc::new(error))));
-                }
-                self.core.holdings.add(&held);
-                if self.core.is_closed() {
-                    self.core.holdings.remove(&held);
-                    return Err(self.refuse(Failure::ShutDown));
-                }
-                held
-            }
-        };
+        let core = self.core;
+        let held = Arc::new(Held::new(
+            self.terms,
+            self.owner,
+            &self.claim,
+            grant,
+            sent,
+            self.doubt.exists(),
+            core.watched().clone(),
+        ));
+        if held.pace.renews()
+            && let Err(error) = core.keeper.keep(&held)
+        {
+            return Err(self.refuse(if core.is_closed() {
+                Failure::ShutDown
+            } else {
+                Failure::NoThread(Arc::new(error))
+            }));
+        }
+        core.holdings.add(&held);
+        if core.is_closed() {
+            core.holdings.remove(&held);
+            return Err(self.refuse(Failure::ShutDown));
+        }
+        Ok(self.lease(held, grant.fence()))
+    }
+
+    fn lease(&self, held: Arc<Held>, fence: Option<Fence>) -> Lease {
         self.core.watched().tell(|observer| {
             observer.granted(&Granted {
                 name: &held.name,
                 owner: &held.owner,
                 waited: clock::now().since(self.began),
                 tries: self.tries,
-                fence: grant.fence(),
+                fence,
             });
         });
-        Ok(Lease::new(Arc::clone(self.core), held, self.terms.wait))
+        Lease::new(Arc::clone(self.core), held, self.terms.wait)
     }
 
     /// Makes no use of a grant.
@@ -214,7 +205,7 @@ impl<'a> Acquisition<'a> {
         let error = match vain {
             Vain::Failed(failure) => self.core.explain("acquire", name, failure),
             Vain::Held(holder) => Error::from(Repr::TimedOut {
-                by_caller: self.core.is_of(name, &self.claim.owner, &holder),
+                by_caller: self.core.is_of(name, &self.owner, &holder),
                 name: name.clone(),
                 holder: Box::new(holder),
                 waited,
@@ -233,13 +224,10 @@ impl<'a> Acquisition<'a> {
     }
 
     fn undo(&mut self) {
-        let doubt = std::mem::take(&mut self.doubt);
         let until = clock::now() + self.core.drop_timeout;
-        let outer = self.outer();
-        let _turn = outer.as_ref().and_then(|outer| outer.turn(until));
-        let mut hold = self.claim.undo();
-        hold.holds_left = outer.as_ref().map_or(0, |outer| outer.count());
-        doubt.undo(self.core, &self.terms.strategy, hold, until);
+        self.mend_count(until);
+        let doubt = std::mem::take(&mut self.doubt);
+        doubt.undo(self.core, &self.terms.strategy, self.claim.undo(), until);
     }
 }
 

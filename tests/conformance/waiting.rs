@@ -83,7 +83,9 @@ fn the_last_try_comes_at_the_deadline() {
         drop(result.expect("the lock was free at the deadline"));
         assert!(took <= ms(500) + IO_TIMEOUT, "{took:?}");
     });
-    assert_eq!(strategy.tries(), 2, "one try at once, one at the deadline");
+    // One at once, one at the deadline; one between them where the first saw the holder leave.
+    let tries = strategy.tries();
+    assert!((2..=3).contains(&tries), "{tries} tries");
 }
 
 #[test]

@@ -96,7 +96,11 @@ impl Diary {
 
     /// How many events so far are like this.
     pub fn count(&self, like: impl Fn(&Event) -> bool) -> usize {
-        self.0.lock().iter().filter(|(event, _)| like(event)).count()
+        self.0
+            .lock()
+            .iter()
+            .filter(|(event, _)| like(event))
+            .count()
     }
 
     /// The first event that `pick` picks, which is waited for.
@@ -186,7 +190,11 @@ impl Observer for Diary {
         self.note(Event::Released {
             name: event.name.to_string(),
             owner: *event.owner,
-            result: event.result.as_ref().copied().map_err(leasehold::Error::kind),
+            result: event
+                .result
+                .as_ref()
+                .copied()
+                .map_err(leasehold::Error::kind),
             dropped: event.dropped,
         });
     }

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use leasehold::{Lease, Loss};
+use leasehold::{Builder, Lease, Loss, Renewal};
 
 use crate::{
     common::{
@@ -39,6 +39,13 @@ pub const LOST: &str = "leasehold-lost";
 
 /// What it calls the thread of the pool.
 pub const POOL: &str = "leasehold-pool";
+
+/// Leases that outlive the stalls of a busy machine, and are renewed so often that nobody need wait
+/// for it.
+pub fn lively(builder: Builder) -> Builder {
+    let often = Renewal::Every(Duration::from_millis(100));
+    builder.lease(Duration::from_secs(9)).renewal(often)
+}
 
 /// How many threads of this process have that name.
 pub fn threads(name: &str) -> usize {

@@ -9,7 +9,14 @@ local function next_fence(key, count)
   if count == 0 then
     return ''
   end
-  local last = whole(redis.call('GET', key) or '0', 0, LAST_FENCE - count)
+  local stored = redis.pcall('GET', key)
+  if type(stored) == 'table' then
+    if string.find(stored.err, 'WRONGTYPE', 1, true) then
+      return nil
+    end
+    stored = redis.call('GET', key) -- which fails again, and says where
+  end
+  local last = whole(stored or '0', 0, LAST_FENCE - count)
   if not last then
     return nil
   end
@@ -24,10 +31,11 @@ local function give_fences(key, first, count, lease)
   end
 end
 
--- Raises what is stored to `fence`, where it is less.
+-- Raises what is stored to `fence`, where it is less; leaves alone what is no fence.
 local function raise_fence(key, fence, lease)
-  local last = tonumber(redis.call('GET', key) or '0') or 0
-  if fence > 0 then
+  local last = redis.pcall('GET', key)
+  if type(last) ~= 'table' then
+    last = tonumber(last or '0') or 0
     redis.call('SET', key, string.format('%.0f', math.max(last, fence)), 'PX', lease + DAY)
   end
 end

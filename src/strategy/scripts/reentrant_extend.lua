@@ -10,7 +10,7 @@ end
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   return -redis.call('EXISTS', KEYS[1])
 end
-redis.call('PEXPIRE', KEYS[1], lease)
+redis.call('PEXPIRE', KEYS[1], no_less(KEYS[1], lease))
 if fence > 0 then
   raise_fence(KEYS[2], fence, lease)
 end

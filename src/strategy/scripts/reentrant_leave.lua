@@ -13,6 +13,7 @@ local left
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   left = -redis.call('EXISTS', KEYS[1])
 elseif count > 0 then
+  lease = no_less(KEYS[1], lease)
   redis.call('PEXPIRE', KEYS[1], lease) -- first: a full server permits it, and then HSET
   redis.call('HSET', KEYS[1], ARGV[1], count)
   left = 2

@@ -35,6 +35,9 @@ local fence = next_fence(KEYS[4], fences)
 if not fence then
   return refuse('the stored fence')
 end
+if ticket == ARGV[1] then
+  lease = math.max(lease, ends - now) -- it never becomes shorter
+end
 local written = stamp_of(now + lease + margin, unit, slack)
 local ttl = lease + margin + GRACE
 give_fences(KEYS[4], fence, fences, lease)

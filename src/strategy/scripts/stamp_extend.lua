@@ -12,13 +12,14 @@ if not lease or not margin or not unit or not slack or not fence then
   return refuse('a lease, a margin or a unit')
 end
 local found = redis.call('GET', KEYS[1])
-local ticket, _, stamp = sign(KEYS[2])
+local ticket, ends, stamp = sign(KEYS[2])
 if ticket ~= ARGV[1] then
   return (ticket and -1) or (found and -2) or 0
 elseif found ~= stamp then
   return found and -2 or 0
 end
 local now = server_ms()
+lease = math.max(lease, ends - now) -- it never becomes shorter
 local written = stamp_of(now + lease + margin, unit, slack)
 local ttl = lease + margin + GRACE
 redis.call('PEXPIRE', KEYS[1], ttl) -- first: a full server permits it, and then SET

@@ -20,6 +20,9 @@ local fence = next_fence(KEYS[3], fences)
 if not fence then
   return refuse('the stored fence')
 end
+if value then
+  lease = no_less(KEYS[1], lease)
+end
 give_fences(KEYS[3], fence, fences, lease)
 redis.call('SET', KEYS[1], ARGV[1], 'PX', lease)
 return {1, fence}

@@ -11,7 +11,7 @@ local value = redis.call('GET', KEYS[1])
 if value ~= ARGV[1] then
   return value and -1 or 0
 end
-redis.call('PEXPIRE', KEYS[1], lease)
+redis.call('PEXPIRE', KEYS[1], no_less(KEYS[1], lease))
 if fence > 0 then
   raise_fence(KEYS[2], fence, lease)
 end

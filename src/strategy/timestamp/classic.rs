@@ -80,11 +80,13 @@ pub(super) fn extend(dialect: &Dialect, hold: &Hold, lease: LeaseTime) -> Exchan
 
 /// GET; where the stamp has not passed, DEL, whoever wrote it: that is the algorithm.
 ///
-/// Only an undo deletes nothing, since it does not know whether it ever held.
+/// Only an undo deletes nothing, since it does not know whether it ever held; and a release
+/// that is sent again deletes nothing but its own stamp, since clients of the algorithm never
+/// sent one twice.
 pub(super) fn leave(dialect: &Dialect, hold: &Hold) -> Exchange<Left> {
     let (name, dialect) = (hold.name().clone(), dialect.clone());
     let mine = hold.mark().map(<[u8]>::to_vec);
-    let forced = hold.is_forced();
+    let only_mine = hold.is_forced() || hold.is_repeated();
     Exchange::new(on(hold.name(), "GET"), move |answer| {
         let now = answer.at();
         let Some(read) = answer.into_reply().optional()? else {
@@ -95,7 +97,7 @@ pub(super) fn leave(dialect: &Dialect, hold: &Hold) -> Exchange<Left> {
             return Ok(Step::Done(Left::Taken));
         };
         let was_mine = read == mine;
-        if forced && !was_mine {
+        if only_mine && !was_mine {
             return Ok(Step::Done(Left::Taken));
         }
         if dialect.has_passed(&read, now) {

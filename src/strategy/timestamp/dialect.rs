@@ -155,9 +155,11 @@ impl Dialect {
 
     /// Who wrote `stamp`, which this dialect does not tell, and until when.
     pub(super) fn holder(&self, stamp: Vec<u8>, now: WallTime) -> Holder {
+        // It passes with the next whole unit.
+        let unit = Duration::from_millis(self.unit_ms());
         let remaining = self
             .parse(&stamp)
-            .map(|end| end.since_epoch().saturating_sub(now.since_epoch()));
+            .map(|end| (end.since_epoch() + unit).saturating_sub(now.since_epoch()));
         self.holder_lasting(stamp, remaining)
     }
 
