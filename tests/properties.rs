@@ -219,15 +219,7 @@ fn grants(strategy: &str, replies: &[Reply]) -> bool {
     };
     let is_fence =
         fence.is_empty() || String::from_utf8(fence).is_ok_and(|text| text.parse::<u64>().is_ok());
-    let is_count = match parts.get(2) {
-        None | Some(Reply::Nil) => true,
-        Some(Reply::Int(count)) => u32::try_from(*count).is_ok(),
-        Some(Reply::Bytes(bytes)) => {
-            std::str::from_utf8(bytes).is_ok_and(|text| text.parse::<u32>().is_ok())
-        }
-        Some(_) => false,
-    };
-    number(&parts[0], 1) && is_fence && is_count
+    parts.len() == 2 && number(&parts[0], 1) && is_fence
 }
 
 fn claim() -> Claim {

@@ -107,7 +107,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Reads a whole number; one written as text counts too.
+    /// Reads a whole number; one written as text counts too, as a number is written.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Reply {
             Self::Int(number) => Ok(number),
             Self::Bytes(ref bytes) => std::str::from_utf8(bytes)
                 .ok()
-                .and_then(|text| text.parse().ok())
+                .and_then(|text| text.parse().ok().filter(|n: &i64| n.to_string() == text))
                 .ok_or_else(|| self.misfit("a whole number")),
             other => Err(other.misfit("a whole number")),
         }

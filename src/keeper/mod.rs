@@ -36,7 +36,7 @@ pub(crate) enum Task {
     /// Renew a hold, or look whether it has ended.
     Keep(Weak<Held>),
     /// Leave what could not be left at once.
-    Leave(Errand),
+    Leave(Box<Errand>),
 }
 
 /// The handle on the thread.
@@ -86,7 +86,7 @@ impl Keeper {
     /// Sees to `errand`, as long as it makes sense.
     pub(crate) fn run(&self, errand: Errand) -> std::io::Result<()> {
         let id = errand.id();
-        self.0.add(errand.due(), id, Task::Leave(errand))
+        self.0.add(errand.due(), id, Task::Leave(Box::new(errand)))
     }
 
     /// Ends the thread, and waits until it has ended for at most `patience`; whether it has.

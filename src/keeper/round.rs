@@ -121,7 +121,7 @@ impl Round {
                     Said::Kept(_) => Left::Gone,
                 });
                 let errand = errand.heard(&left, &self.wire.watched)?;
-                Some((errand.due(), errand.id(), Task::Leave(errand)))
+                Some((errand.due(), errand.id(), Task::Leave(Box::new(errand))))
             }
             Asked::Renewal {
                 held,
@@ -225,7 +225,7 @@ enum Plan {
 
 fn plan(id: u64, task: Task) -> Plan {
     let held = match task {
-        Task::Leave(errand) => return Plan::Ask(Asked::Errand(errand)),
+        Task::Leave(errand) => return Plan::Ask(Asked::Errand(*errand)),
         Task::Keep(ref held) => held.upgrade(),
     };
     let Some(held) = held.filter(|held| !held.is_over() && held.check().is_ok()) else {

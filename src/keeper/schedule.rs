@@ -53,7 +53,7 @@ impl Schedule {
             match task {
                 Task::Leave(errand) => {
                     self.due.remove(&key.1);
-                    errands.push(errand);
+                    errands.push(*errand);
                 }
                 Task::Keep(_) => {
                     self.tasks.insert(key, task);

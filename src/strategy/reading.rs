@@ -92,20 +92,19 @@ impl Left {
 
 fn attempt(reply: Reply, holder: impl FnOnce(Vec<u8>) -> Holder) -> Result<Attempt, Fault> {
     let mut parts = reply.array()?.into_iter();
-    let mut next = move || parts.next().unwrap_or(Reply::Nil);
-    match next().int()? {
-        1 => {
-            let fence = fence(next())?;
-            Ok(Attempt::Granted(Grant::default().with_fence(fence)))
+    let parts = [parts.next(), parts.next(), parts.next(), parts.next()];
+    match parts {
+        [Some(Reply::Int(1)), Some(text), None, None] => {
+            Ok(Attempt::Granted(Grant::default().with_fence(fence(text)?)))
         }
-        0 => {
-            let remaining = lasting(next().int()?);
-            let mark = next().optional()?.map_or(Ok(Vec::new()), Reply::bytes)?;
-            Ok(Attempt::Held(holder(mark).lasting(remaining)))
+        [Some(Reply::Int(0)), Some(millis), Some(mark), None] => {
+            let remaining = lasting(millis.int()?);
+            Ok(Attempt::Held(holder(mark.bytes()?).lasting(remaining)))
         }
-        -1 => Ok(Attempt::Withdrawn),
-        -2 => Ok(Attempt::OuterGone),
-        other => Err(Reply::Int(other).misfit("1, 0, -1 or -2")),
+        [Some(Reply::Int(-1)), None, None, None] => Ok(Attempt::Withdrawn),
+        [Some(Reply::Int(-2)), None, None, None] => Ok(Attempt::OuterGone),
+        [Some(first), ..] => Err(first.misfit("1, 0, -1 or -2, and what belongs to it")),
+        _ => Err(Reply::Nil.misfit("1, 0, -1 or -2")),
     }
 }
 

@@ -296,7 +296,9 @@ impl Server {
             let left = self.ask(&[b"PTTL".as_slice(), &key]);
             (String::from_utf8_lossy(&key).into_owned(), left)
         };
-        self.raw_keys().into_iter().map(ttl).collect()
+        // One that has gone since it was listed has no time to live.
+        let ttls = self.raw_keys().into_iter().map(ttl);
+        ttls.filter(|(_, left)| *left != -2).collect()
     }
 
     /// How many clients are connected, not counting the harness's own.
