@@ -44,7 +44,7 @@ fn basics(url: &str) -> Result<(), leasehold::Error> {
     use std::time::Duration;
 
     let client = leasehold::Client::builder(url)
-        .lease(Duration::from_secs(30)) // ends by then, whatever becomes of its holder
+        .lease(Duration::from_secs(30)) // renewed at a third of it while held
         .wait(Duration::from_secs(10)) // the bound of `acquire`
         .build()?;
 

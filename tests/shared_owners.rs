@@ -45,7 +45,7 @@ fn is_sound(lease: Lease, lock: &Lock, stage: &Stage) {
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "that a thread waits for its turn shows nowhere"
+    reason = "that a thread waits for its turn shows nowhere; and a hold lasts for a time"
 )]
 fn pause(time: Duration) {
     thread::sleep(time);
@@ -155,14 +155,16 @@ fn threads_of_one_owner_together_exclude_everybody_else() {
     let other = ground.fleeting(Reentrant::default(), ms(30_000));
     let (lock, theirs) = (client.lock("lock").unwrap(), other.lock("lock").unwrap());
     let lock = lock.owned_by(&client.owner()).unwrap();
-    let (inside, over) = (AtomicU32::new(0), AtomicBool::new(false));
+    let inside = AtomicU32::new(0);
+    let (shared, over) = (AtomicBool::new(false), AtomicBool::new(false));
     let work = || {
         while !over.load(Ordering::SeqCst) {
             let lease = lock.acquire().unwrap();
             inside.fetch_add(1, Ordering::SeqCst);
-            thread::yield_now();
+            pause(Duration::from_micros(fastrand::u64(0..500)));
             inside.fetch_sub(1, Ordering::SeqCst);
-            lease.release().expect("it is held until it is released");
+            let released = lease.release().expect("it is held until it is released");
+            shared.fetch_or(released == Released::StillHeld, Ordering::SeqCst);
         }
     };
     // How many it meets inside while it has the lock.
@@ -184,5 +186,6 @@ fn threads_of_one_owner_together_exclude_everybody_else() {
         over.store(true, Ordering::SeqCst);
         assert_eq!(met.unwrap(), 0, "two hold it");
     });
+    assert!(shared.into_inner(), "no two threads had it at once");
     assert_eq!(ground.keys(), [""; 0]);
 }

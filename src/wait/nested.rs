@@ -43,6 +43,9 @@ impl Acquisition<'_> {
                 if outer.reenter(&grant, claim.lease, sent) {
                     return Some(Ok(self.lease(Arc::clone(outer), grant.fence())));
                 }
+                // The outer hold came to its end meanwhile, and this grant has made it longer.
+                let leave = self.terms.strategy.leave(&outer.describe(0));
+                let _ = self.core.ask_from(place, name, leave, until);
                 None
             }
             Ok(Attempt::Held(holder)) => {
