@@ -2,8 +2,6 @@
 //!
 //! It does not promise
 //!
-//! - `full_memory_extend`: the server's compare-and-set (`SET .. IFEQ`) is a write that a full
-//!   server refuses, whatever it would write. The lease then ends when it would have;
 //! - `undo`: without a script there is no tombstone, so a question that comes in after the lock was
 //!   given up takes the lock for a lease.
 
@@ -28,6 +26,8 @@ mod extend;
 mod foreign_type;
 #[path = "../full_memory.rs"]
 mod full_memory;
+#[path = "../full_memory_extend.rs"]
+mod full_memory_extend;
 #[path = "../holder.rs"]
 mod holder;
 #[path = "../lifetimes.rs"]
