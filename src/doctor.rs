@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::clock;
 use crate::config::LeaseTime;
 use crate::core::Core;
-use crate::environment::{dropping_policy, field};
+use crate::environment::{dropping_policy, field, read_time};
 use crate::error::Error;
 use crate::exchange::{Call, Exchange, Fault, Reply};
 use crate::link::{Failure, Lane};
@@ -402,14 +402,6 @@ fn is_answer(failure: &Failure) -> bool {
     }
 }
 
-fn read_time(reply: Reply) -> Result<Duration, Fault> {
-    let mut parts = reply.array()?.into_iter();
-    let mut next = || parts.next().unwrap_or(Reply::Nil).int();
-    let (seconds, micros) = (next()?, next()?);
-    let part = |number| u64::try_from(number).map_err(|_| Reply::Int(number).misfit("a time"));
-    Ok(Duration::from_secs(part(seconds)?) + Duration::from_micros(part(micros)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -445,17 +437,5 @@ mod tests {
         assert_eq!((report.version(), report.role()), ("", Role::Unknown));
         assert_eq!(report.eviction(), None);
         assert!(read("role:slave\r\n").worst() == Concern::Danger);
-    }
-
-    #[test]
-    fn a_time_that_is_none_is_a_fault() {
-        let time = |parts: &[i64]| {
-            read_time(Reply::Array(
-                parts.iter().copied().map(Reply::Int).collect(),
-            ))
-        };
-        assert_eq!(time(&[5, 250_000]), Ok(Duration::from_millis(5_250)));
-        assert!(time(&[5]).is_err() && time(&[-1, 0]).is_err());
-        assert!(time(&[i64::MAX, i64::MAX]).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::{self, Moment};
-use crate::exchange::{Call, Exchange, Reply};
+use crate::exchange::{Call, Exchange, Fault, Reply};
 use crate::link::Wire;
 use crate::observe::Warned;
 
@@ -65,6 +65,15 @@ pub(crate) fn was_forgotten(
     surely || up <= elapsed && wire.was_in_trouble(since)
 }
 
+/// The server's clock, as TIME tells it.
+pub(crate) fn read_time(reply: Reply) -> Result<Duration, Fault> {
+    let mut parts = reply.array()?.into_iter();
+    let mut next = || parts.next().unwrap_or(Reply::Nil).int();
+    let (seconds, micros) = (next()?, next()?);
+    let part = |number| u64::try_from(number).map_err(|_| Reply::Int(number).misfit("a time"));
+    Ok(Duration::from_secs(part(seconds)?) + Duration::from_micros(part(micros)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +86,17 @@ mod tests {
         assert_eq!(dropping_policy(info), Some("allkeys-lru"));
         assert_eq!(dropping_policy("maxmemory_policy:noeviction\r\n"), None);
         assert_eq!(dropping_policy(""), None);
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_a_fault() {
+        let time = |parts: &[i64]| {
+            read_time(Reply::Array(
+                parts.iter().copied().map(Reply::Int).collect(),
+            ))
+        };
+        assert_eq!(time(&[5, 250_000]), Ok(Duration::from_millis(5_250)));
+        assert!(time(&[5]).is_err() && time(&[-1, 0]).is_err());
+        assert!(time(&[i64::MAX, i64::MAX]).is_ok());
     }
 }
