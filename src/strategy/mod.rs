@@ -27,7 +27,7 @@ pub use answer::{Attempt, Grant, Holder, Kept, Left};
 pub use claim::{Claim, Hold};
 pub use reentrant::Reentrant;
 pub(crate) use sure::sure;
-pub use timestamp::{Dialect, Timestamp};
+pub use timestamp::{Dialect, Passed, Release, Stamp, Timestamp, Unit, Won};
 pub use token::Token;
 
 use crate::config::LeaseTime;

@@ -6,7 +6,7 @@ mod guarded;
 
 use std::time::Duration;
 
-pub use dialect::Dialect;
+pub use dialect::{Dialect, Passed, Release, Stamp, Unit, Won};
 
 use super::{Attempt, Claim, Hold, Holder, Kept, Left, LockStrategy};
 use crate::config::LeaseTime;

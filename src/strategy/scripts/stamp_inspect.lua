@@ -1,11 +1,11 @@
 -- Timestamp, guarded: who holds the lock.
 -- KEYS  1 the lock  2 the side key
--- ARGV  1 ms in a unit of the stamp
+-- ARGV  1.. the dialect
 -- {ms, mark, owner}  held for that long; -1: no telling, the stamp is none. The mark is the
 --                    ticket of one of ours, or a foreign stamp, whose owner is ''
 -- nil                nobody holds it, or the end has passed
-local unit = whole(ARGV[1], 1, 1000)
-if not unit then
+local d = dialect(1)
+if not d then
   return refuse('a unit')
 end
 local now = server_ms()
@@ -17,7 +17,7 @@ end
 if not found or found == stamp then
   return nil
 end
-local ms = stamp_ms(found, unit)
+local ms = stamp_ms(found, d)
 if not ms then
   return {-1, found, ''}
 elseif ms < now then

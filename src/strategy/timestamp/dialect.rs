@@ -1,15 +1,27 @@
 //! How a legacy client writes the end of its lock, and when it holds it for passed.
 
+mod presets;
+mod rules;
+mod stamps;
+mod unit;
+#[cfg(test)]
+mod vectors;
+
 use std::time::Duration;
 
+pub use rules::{Passed, Release, Won};
+pub use unit::Unit;
+
 use crate::clock::WallTime;
-use crate::config::LeaseTime;
-use crate::strategy::Holder;
+use crate::error::Error;
 
-/// The longest stamp: more digits than this are no time that anybody wrote.
-const LONGEST: usize = 15;
-
-/// One family of SETNX/GETSET locks: the unit of its stamps, and how it wins a take-over.
+/// One family of SETNX/GETSET locks: what its stamps look like, and by what rules its clients
+/// take over and release.
+///
+/// There is one for every [known](Dialect::all) family; [`custom`](Dialect::custom) makes
+/// others. [`Timestamp::guarded`](crate::strategy::Timestamp::guarded) needs of it only how
+/// stamps are written and read. The rules are those that
+/// [`Timestamp::classic`](crate::strategy::Timestamp::classic) follows.
 ///
 /// # Examples
 ///
@@ -19,228 +31,217 @@ const LONGEST: usize = 15;
 ///
 /// let at = leasehold::WallTime::from_epoch(Duration::from_millis(1_369_146_345_123));
 /// let lease = leasehold::LeaseTime::new(Duration::from_secs(60))?;
-/// assert_eq!(Dialect::seconds().stamp(at, lease), "1369146406");
-/// assert_eq!(Dialect::java_millis().stamp(at, lease), "1369146405124");
+/// assert_eq!(Dialect::seconds().stamp(at, lease, ""), b"1369146406");
+/// assert_eq!(Dialect::java_millis().stamp(at, lease, ""), b"1369146405124");
+/// assert_eq!(Dialect::redis_py_28().stamp(at, lease, ""), b"1369146405.123");
+/// assert_eq!(Dialect::redis_lock_ruby().stamp(at, lease, "7-8"), b"1369146406-7-8");
 /// # Ok::<(), leasehold::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
+    name: &'static str,
     unit: Unit,
-    /// Units that are added to every end.
-    slack: u64,
+    slack: Duration,
+    passed: Passed,
     won: Won,
+    release: Release,
+    part: Part,
+    forever: &'static [&'static str],
+    server_clock: bool,
 }
 
+/// Where a stamp says whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Seconds,
-    Millis,
+enum Part {
+    None,
+    Before(char),
+    After(char),
 }
 
-/// When a GETSET has won the take-over.
+/// What a value under a lock's key says in a dialect.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::strategy::{Dialect, Stamp};
+///
+/// let dialect = Dialect::resque_lock_timeout();
+/// assert!(matches!(dialect.read(b"1369146405"), Stamp::Until(_)));
+/// assert_eq!(dialect.read(b"true"), Stamp::Forever);
+/// assert_eq!(dialect.read(b"soon"), Stamp::None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Won {
-    /// What it replaced had passed as well.
-    OldHasPassed,
-    /// What it replaced is, to the letter, what was read before.
-    OldIsWhatWasRead,
+pub enum Stamp {
+    /// The lock ends then.
+    Until(WallTime),
+    /// The lock has no end: the dialect's own word for that.
+    Forever,
+    /// It is no stamp of the dialect. The lock counts as held.
+    None,
 }
 
 impl Dialect {
-    /// Whole seconds since 1970, `now + lease + 1`; won where the replaced stamp had passed.
-    ///
-    /// The algorithm as the documentation of SETNX had it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dialect = leasehold::strategy::Dialect::seconds();
-    /// # drop(dialect);
-    /// ```
-    pub fn seconds() -> Self {
-        Self {
-            unit: Unit::Seconds,
-            slack: 1,
-            won: Won::OldHasPassed,
-        }
-    }
-
-    /// Milliseconds since 1970, `now + lease + 1`; won where the replaced stamp is the very
-    /// string that was read.
-    ///
-    /// jedis-lock 1.0.0 and its many copies in Java.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dialect = leasehold::strategy::Dialect::java_millis();
-    /// # drop(dialect);
-    /// ```
-    pub fn java_millis() -> Self {
-        Self {
-            unit: Unit::Millis,
-            slack: 1,
-            won: Won::OldIsWhatWasRead,
-        }
-    }
-
-    /// The stamp of a lock taken at `now` for `lease`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # let now = leasehold::WallTime::from_epoch(Duration::from_secs(100));
-    /// # let lease = leasehold::LeaseTime::new(Duration::from_millis(1500))?;
-    /// // a part of a second is a whole one: a stamp never lies before the end
-    /// assert_eq!(leasehold::strategy::Dialect::seconds().stamp(now, lease), "103");
-    /// # Ok::<(), leasehold::Error>(())
-    /// ```
-    pub fn stamp(&self, now: WallTime, lease: LeaseTime) -> String {
-        let now = now.since_epoch().as_millis();
-        let unit = u128::from(self.unit_ms());
-        let lease = u128::from(lease.as_millis()).div_ceil(unit);
-        (now / unit + lease + u128::from(self.slack())).to_string()
-    }
-
-    /// The time that `stamp` says; `None` where it is no stamp of this dialect.
+    /// A dialect of one's own: stamps in `unit` without slack, passed where below now, won and
+    /// released only where nothing has changed.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::time::Duration;
-    /// use leasehold::strategy::Dialect;
+    /// use leasehold::strategy::{Dialect, Release, Unit, Won};
     ///
-    /// let end = Dialect::seconds().parse(b"1369146406").unwrap();
-    /// assert_eq!(end.since_epoch(), Duration::from_secs(1_369_146_406));
-    /// for bad in [&b""[..], b"-5", b"1.5", b" 7", b"7e9", b"a-uuid", b"12345678901234567890"] {
-    ///     assert!(Dialect::seconds().parse(bad).is_none());
-    /// }
+    /// let dialect = Dialect::custom(Unit::Millis)
+    ///     .slack(Duration::from_millis(1))
+    ///     .won(Won::SameOrMissing)
+    ///     .release(Release::Always)
+    ///     .owner_after('|')?;
+    /// let end = dialect.parse(b"1369146405124|web-3|af31").unwrap();
+    /// assert_eq!(end.as_millis(), 1_369_146_405_124);
+    /// # Ok::<(), leasehold::Error>(())
     /// ```
-    pub fn parse(&self, stamp: &[u8]) -> Option<WallTime> {
-        if stamp.len() > LONGEST || !stamp.iter().all(u8::is_ascii_digit) {
-            return None;
+    pub fn custom(unit: Unit) -> Self {
+        Self {
+            name: "custom",
+            unit,
+            slack: Duration::ZERO,
+            passed: Passed::Below,
+            won: Won::Same,
+            release: Release::Same,
+            part: Part::None,
+            forever: &[],
+            server_clock: false,
         }
-        let number: u64 = std::str::from_utf8(stamp).ok()?.parse().ok()?;
-        let millis = number.checked_mul(self.unit_ms())?;
-        Some(WallTime::from_epoch(Duration::from_millis(millis)))
     }
 
-    /// Whether `stamp` has passed at `now`; one that does not parse never has.
+    /// Adds that much to every end, cut to whole units: the `+ 1` of most clients.
     ///
-    /// The clients of these dialects compare whole units, and so does this.
+    /// Defaults to nothing. More than a day is a day.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use leasehold::strategy::Dialect;
-    /// let now = leasehold::WallTime::from_epoch(Duration::from_millis(7_900));
-    /// assert!(Dialect::seconds().has_passed(b"6", now));
-    /// assert!(!Dialect::seconds().has_passed(b"7", now));
-    /// assert!(!Dialect::seconds().has_passed(b"x", now));
+    /// # use leasehold::strategy::{Dialect, Unit};
+    /// let dialect = Dialect::custom(Unit::Seconds).slack(std::time::Duration::from_secs(1));
+    /// # drop(dialect);
     /// ```
-    pub fn has_passed(&self, stamp: &[u8], now: WallTime) -> bool {
-        let whole = |time: WallTime| time.since_epoch().as_millis() / u128::from(self.unit_ms());
-        self.parse(stamp).is_some_and(|end| whole(end) < whole(now))
+    pub fn slack(mut self, slack: Duration) -> Self {
+        self.slack = slack.min(Duration::from_secs(24 * 60 * 60));
+        self
     }
 
-    /// Whether a GETSET that replaced `old` has won, after `read` was read.
-    pub(super) fn has_won(&self, old: &[u8], read: &[u8], now: WallTime) -> bool {
-        match self.won {
-            Won::OldHasPassed => self.has_passed(old, now),
-            Won::OldIsWhatWasRead => old == read,
-        }
+    /// Sets when a stamp has passed. Defaults to [`Passed::Below`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Passed, Unit};
+    /// let dialect = Dialect::custom(Unit::Seconds).passed(Passed::AtMost);
+    /// # drop(dialect);
+    /// ```
+    pub fn passed(mut self, passed: Passed) -> Self {
+        self.passed = passed;
+        self
     }
 
-    /// Who wrote `stamp`, which this dialect does not tell, and until when.
-    pub(super) fn holder(&self, stamp: Vec<u8>, now: WallTime) -> Holder {
-        // It passes with the next whole unit.
-        let unit = Duration::from_millis(self.unit_ms());
-        let remaining = self
-            .parse(&stamp)
-            .map(|end| (end.since_epoch() + unit).saturating_sub(now.since_epoch()));
-        self.holder_lasting(stamp, remaining)
+    /// Sets when a take-over is won. Defaults to [`Won::Same`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Unit, Won};
+    /// let dialect = Dialect::custom(Unit::Seconds).won(Won::Passed);
+    /// # drop(dialect);
+    /// ```
+    pub fn won(mut self, won: Won) -> Self {
+        self.won = won;
+        self
     }
 
-    /// Who wrote `stamp`; where it is none, the holder shows what stands there instead.
-    pub(super) fn holder_lasting(&self, stamp: Vec<u8>, remaining: Option<Duration>) -> Holder {
-        let label = if self.parse(&stamp).is_some() {
-            "a time stamp".to_owned()
-        } else {
-            let head = &stamp[..stamp.len().min(64)];
-            format!("\"{}\", which is no stamp,", head.escape_ascii())
-        };
-        Holder::of(stamp).labelled(label).lasting(remaining)
+    /// Sets what a release deletes. Defaults to [`Release::Same`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Release};
+    /// let snippet = Dialect::retools().release(Release::Always);
+    /// # drop(snippet);
+    /// ```
+    pub fn release(mut self, release: Release) -> Self {
+        self.release = release;
+        self
     }
 
-    pub(super) fn unit_ms(&self) -> u64 {
-        match self.unit {
-            Unit::Seconds => 1_000,
-            Unit::Millis => 1,
-        }
+    /// Has the owner stand before the stamp: `<owner><separator><stamp>`. A stamp without it is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidConfig`](crate::ErrorKind::InvalidConfig) where the separator is not
+    /// a punctuation mark of ASCII, or the point, which stands in numbers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Unit};
+    /// assert!(Dialect::custom(Unit::Millis).owner_before(':')?.parse(b"me:17").is_some());
+    /// assert!(Dialect::custom(Unit::Millis).owner_before('7').is_err());
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn owner_before(mut self, separator: char) -> Result<Self, Error> {
+        self.part = Part::Before(separate(separator)?);
+        Ok(self)
     }
 
-    pub(super) fn slack(&self) -> u64 {
-        self.slack
+    /// Has the owner stand behind the stamp: `<stamp><separator><owner>`. A stamp without it is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// As [`owner_before`](Dialect::owner_before).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Unit};
+    /// assert!(Dialect::java_millis().owner_after('|')?.parse(b"17|host|me").is_some());
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn owner_after(mut self, separator: char) -> Result<Self, Error> {
+        self.part = Part::After(separate(separator)?);
+        Ok(self)
     }
 
-    /// The least margin for clocks that makes sense in this unit.
-    pub(super) fn least_margin(&self) -> u64 {
-        match self.unit {
-            Unit::Seconds => 1_000,
-            Unit::Millis => 0,
-        }
+    /// Sets the values that say that a lock has no end. Defaults to none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::strategy::{Dialect, Stamp, Unit};
+    /// let dialect = Dialect::custom(Unit::Seconds).forever(&["true", "locked"]);
+    /// assert_eq!(dialect.read(b"locked"), Stamp::Forever);
+    /// ```
+    pub fn forever(mut self, values: &'static [&'static str]) -> Self {
+        self.forever = values;
+        self
+    }
+
+    /// The name of the preset, or `custom`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(leasehold::strategy::Dialect::seconds().name(), "seconds");
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn a_stamp_lies_at_or_after_the_end_and_is_read_back(
-            now in 0_u64..4_000_000_000_000,
-            lease in 10_u64..1_000_000_000,
-        ) {
-            let (at, lease) = (
-                WallTime::from_epoch(Duration::from_millis(now)),
-                LeaseTime::new(Duration::from_millis(lease)).unwrap(),
-            );
-            for dialect in [Dialect::seconds(), Dialect::java_millis()] {
-                let stamp = dialect.stamp(at, lease);
-                let end = dialect.parse(stamp.as_bytes()).unwrap();
-                let least = at.since_epoch() + lease.as_duration();
-                prop_assert!(end.since_epoch() >= least);
-                prop_assert!(end.since_epoch() <= least + Duration::from_secs(3));
-                prop_assert!(!dialect.has_passed(stamp.as_bytes(), at));
-                prop_assert!(!dialect.has_passed(stamp.as_bytes(), end));
-                let later = WallTime::from_epoch(end.since_epoch() + Duration::from_secs(1));
-                prop_assert!(dialect.has_passed(stamp.as_bytes(), later));
-            }
-        }
-
-        #[test]
-        fn whatever_stands_there_is_read_without_a_panic(bytes: Vec<u8>, now: u64) {
-            let now = WallTime::from_epoch(Duration::from_millis(now));
-            for dialect in [Dialect::seconds(), Dialect::java_millis()] {
-                if dialect.parse(&bytes).is_none() {
-                    prop_assert!(!dialect.has_passed(&bytes, now));
-                    prop_assert_eq!(dialect.holder(bytes.clone(), now).remaining(), None);
-                }
-            }
-        }
+fn separate(separator: char) -> Result<char, Error> {
+    if separator.is_ascii_punctuation() && separator != '.' {
+        return Ok(separator);
     }
-
-    #[test]
-    fn the_two_ways_of_winning() {
-        let now = WallTime::from_epoch(Duration::from_secs(100));
-        assert!(Dialect::seconds().has_won(b"50", b"40", now));
-        assert!(!Dialect::seconds().has_won(b"150", b"40", now));
-        assert!(Dialect::java_millis().has_won(b"40", b"40", now));
-        assert!(!Dialect::java_millis().has_won(b"50", b"40", now));
-    }
+    let shown = format!("{separator:?}");
+    let why = "it is a punctuation mark of ASCII, and not the point";
+    Err(Error::config("separator", shown, why))
 }

@@ -19,9 +19,10 @@ pub(super) fn acquire(dialect: &Dialect, claim: &Claim, margin: u64) -> Exchange
         .arg(claim.owner().to_string())
         .number(claim.lease().as_millis())
         .number(margin)
-        .number(dialect.unit_ms())
-        .number(dialect.slack())
-        .number(claim.fences());
+        .number(claim.fences())
+        .arg("clock")
+        .arg("");
+    let call = dialect.tell(call, &dialect.owner_part(claim.ticket(), claim.owner()));
     let dialect = dialect.clone();
     let mark = claim.ticket().to_string();
     Exchange::one(call, move |reply| {
@@ -51,9 +52,8 @@ pub(super) fn extend(
         .arg(hold.owner().to_string())
         .number(lease.as_millis())
         .number(margin)
-        .number(dialect.unit_ms())
-        .number(dialect.slack())
         .number(hold.fence().map_or(0, Fence::number));
+    let call = dialect.tell(call, &dialect.owner_part(hold.ticket(), hold.owner()));
     Exchange::one(call, Kept::read)
 }
 
@@ -74,8 +74,8 @@ pub(super) fn inspect(dialect: &Dialect, name: &Name) -> Exchange<Option<Holder>
     let dialect = dialect.clone();
     let call = Call::script(&scripts::STAMP_INSPECT)
         .key(name.as_bytes())
-        .key(side(name))
-        .number(dialect.unit_ms());
+        .key(side(name));
+    let call = dialect.tell(call, "");
     Exchange::new(call, move |answer| {
         let Some(found) = answer.into_reply().optional()? else {
             return Ok(Step::Done(None));
