@@ -1,6 +1,8 @@
 //! What comes back: a reply in the few shapes that Redis has, never trusted.
 
-use crate::clock::WallTime;
+use std::time::Duration;
+
+use crate::clock::{self, WallTime};
 
 /// How deeply arrays of a reply may be nested; no script of a lock needs more.
 const DEPTH: usize = 4;
@@ -8,9 +10,9 @@ const DEPTH: usize = 4;
 /// The longest part of a reply that an error repeats.
 const SHOWN: usize = 64;
 
-/// A reply, and the wall clock when it came.
+/// A reply, and the clocks when it came.
 ///
-/// That time is the only one a strategy ever sees.
+/// These times and those of the claim are the only ones that a strategy ever sees.
 ///
 /// # Examples
 ///
@@ -26,6 +28,7 @@ const SHOWN: usize = 64;
 pub struct Answer {
     reply: Reply,
     at: WallTime,
+    elapsed: Duration,
 }
 
 impl Answer {
@@ -41,7 +44,43 @@ impl Answer {
     /// assert_eq!(answer.into_reply(), Reply::Nil);
     /// ```
     pub fn new(reply: Reply, at: WallTime) -> Self {
-        Self { reply, at }
+        Self {
+            reply,
+            at,
+            elapsed: clock::elapsed(),
+        }
+    }
+
+    /// The same with another reading of the clock that never jumps: what a simulator says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use leasehold::{Answer, Reply, WallTime};
+    ///
+    /// let (at, elapsed) = (WallTime::from_epoch(Duration::ZERO), Duration::from_secs(3));
+    /// assert_eq!(Answer::new(Reply::Nil, at).after(elapsed).elapsed(), elapsed);
+    /// ```
+    pub fn after(mut self, elapsed: Duration) -> Self {
+        self.elapsed = elapsed;
+        self
+    }
+
+    /// A reading, when the reply came, of a clock that never jumps and that counts from
+    /// whenever it likes: to be compared with [`Claim::elapsed`](crate::strategy::Claim::elapsed).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::{Answer, Reply, WallTime};
+    /// # let at = WallTime::from_epoch(Duration::from_secs(9));
+    /// let (one, other) = (Answer::new(Reply::Nil, at), Answer::new(Reply::Nil, at));
+    /// assert!(one.elapsed() <= other.elapsed());
+    /// ```
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
     }
 
     /// The wall clock when the reply came.

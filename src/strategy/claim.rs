@@ -1,6 +1,7 @@
 //! What a strategy is asked with: the claim of who wants a lock, the hold of who has it.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::clock::WallTime;
 use crate::config::LeaseTime;
@@ -28,6 +29,7 @@ pub struct Claim {
     pub(crate) ticket: Ticket,
     pub(crate) lease: LeaseTime,
     pub(crate) now: WallTime,
+    pub(crate) elapsed: Duration,
     pub(crate) waits: bool,
     pub(crate) count: u32,
     pub(crate) fences: u32,
@@ -58,6 +60,7 @@ impl Claim {
             ticket: Ticket::fresh(),
             lease,
             now: crate::clock::wall(),
+            elapsed: crate::clock::elapsed(),
             waits: false,
             count: 1,
             fences: 0,
@@ -88,6 +91,24 @@ impl Claim {
     /// The wall clock when the claim was made, for a protocol that must send a time.
     pub fn now(&self) -> WallTime {
         self.now
+    }
+
+    /// A reading, before the question is sent, of a clock that never jumps and that counts from
+    /// whenever it likes: to be compared with [`Answer::elapsed`](crate::Answer::elapsed).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::{LeaseTime, Name, strategy::Claim};
+    /// let lease = LeaseTime::new(Duration::from_secs(30))?;
+    /// let earlier = Claim::new(Name::new("orders:42")?, lease);
+    /// let later = Claim::new(Name::new("orders:42")?, lease);
+    /// assert!(earlier.elapsed() <= later.elapsed());
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
     }
 
     /// Whether the claimant will wait if it does not get the lock now.

@@ -3,6 +3,7 @@
 mod classic;
 mod dialect;
 mod guarded;
+mod sight;
 
 use std::time::Duration;
 
@@ -12,6 +13,10 @@ use super::{Attempt, Claim, Hold, Holder, Kept, Left, LockStrategy};
 use crate::config::LeaseTime;
 use crate::exchange::Exchange;
 use crate::name::Name;
+use sight::Sight;
+
+/// Ten years in ms, as a lease; a script's numbers are exact for both together.
+const LONGEST_MARGIN: u64 = 10 * 365 * 24 * 60 * 60 * 1_000;
 
 /// The lock whose value is its end: `SETNX key <now + lease + 1>`, and `GETSET` to take over
 /// one that has passed.
@@ -47,6 +52,7 @@ enum Way {
     Guarded {
         shortest: Duration,
         margin: Option<Duration>,
+        sight: Option<Sight>,
     },
 }
 
@@ -94,6 +100,7 @@ impl Timestamp {
             way: Way::Guarded {
                 shortest,
                 margin: None,
+                sight: None,
             },
         }
     }
@@ -123,6 +130,34 @@ impl Timestamp {
         self
     }
 
+    /// Takes over by sight rather than by the clock: a foreign stamp must have stood there,
+    /// unchanged, for `longest` and the margin, by the clock of this process that never jumps.
+    ///
+    /// `longest` is the longest lease of the legacy clients. What a stamp says is then not
+    /// compared with any clock, so that neither theirs nor the server's can be wrong. It costs
+    /// a whole lease of waiting after the crash of a legacy client, counted from when this
+    /// client first saw the stamp: somebody must be asking for the lock all the while. Between
+    /// clients of ours it costs nothing. A value that does not parse stays held.
+    ///
+    /// What was seen is remembered by this value, for 4,096 names at most; a clone of it starts
+    /// with nothing. Use one for each server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::strategy::{Dialect, Timestamp};
+    /// let (shortest, longest) = (Duration::from_secs(10), Duration::from_secs(60));
+    /// let strategy = Timestamp::guarded(Dialect::java_millis(), shortest).by_sight(longest);
+    /// # drop(strategy);
+    /// ```
+    pub fn by_sight(mut self, longest: Duration) -> Self {
+        if let Way::Guarded { sight, .. } = &mut self.way {
+            *sight = Some(Sight::new(longest));
+        }
+        self
+    }
+
     fn margin_for(&self, lease: LeaseTime) -> u64 {
         let Way::Guarded {
             margin: Some(margin),
@@ -140,8 +175,9 @@ impl LockStrategy for Timestamp {
     fn acquire(&self, claim: &Claim) -> Exchange<Attempt> {
         match self.way {
             Way::Classic => classic::acquire(&self.dialect, claim),
-            Way::Guarded { .. } => {
-                guarded::acquire(&self.dialect, claim, self.margin_for(claim.lease()))
+            Way::Guarded { ref sight, .. } => {
+                let margin = self.margin_for(claim.lease());
+                guarded::acquire(&self.dialect, claim, margin, sight.as_ref())
             }
         }
     }
@@ -174,6 +210,9 @@ impl LockStrategy for Timestamp {
     }
 
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
+        if self.margin_for(lease) > LONGEST_MARGIN {
+            return Err("the margin for clocks has at most ten years".to_owned());
+        }
         match self.way {
             Way::Guarded { shortest, .. } if lease.as_duration() > shortest => Err(format!(
                 "it must not be longer than the shortest lease of the legacy clients, {shortest:?}"

@@ -119,6 +119,7 @@ impl<'a> Acquisition<'a> {
     /// Asks for an outermost hold.
     fn ask(&mut self, place: &mut Place, until: Moment) -> Result<Lease, Vain> {
         self.claim.now = clock::wall();
+        self.claim.elapsed = clock::elapsed();
         let sent = clock::now();
         let exchange = self.terms.strategy.acquire(&self.claim);
         let name = &self.claim.name;

@@ -9,3 +9,4 @@ mod ground;
 mod beside;
 mod legacy;
 mod scripts;
+mod sight;

@@ -1,6 +1,9 @@
 //! The same stamps, one script each, by the server's clock.
 
+use std::time::Duration;
+
 use super::Dialect;
+use super::sight::Sight;
 use crate::config::LeaseTime;
 use crate::exchange::{Call, Exchange, Fault, Reply, Step};
 use crate::fence::Fence;
@@ -9,7 +12,16 @@ use crate::strategy::token::tombstone;
 use crate::strategy::{Attempt, Claim, Hold, Holder, Kept, Left};
 use crate::strategy::{reading, scripts};
 
-pub(super) fn acquire(dialect: &Dialect, claim: &Claim, margin: u64) -> Exchange<Attempt> {
+pub(super) fn acquire(
+    dialect: &Dialect,
+    claim: &Claim,
+    margin: u64,
+    sight: Option<&Sight>,
+) -> Exchange<Attempt> {
+    let ripe = sight.and_then(|sight| {
+        let margin = Duration::from_millis(margin);
+        sight.ripe(claim.name(), claim.elapsed(), margin)
+    });
     let call = Call::script(&scripts::STAMP_ACQUIRE)
         .key(claim.name().as_bytes())
         .key(side(claim.name()))
@@ -20,22 +32,39 @@ pub(super) fn acquire(dialect: &Dialect, claim: &Claim, margin: u64) -> Exchange
         .number(claim.lease().as_millis())
         .number(margin)
         .number(claim.fences())
-        .arg("clock")
-        .arg("");
+        .arg(if sight.is_some() { "sight" } else { "clock" })
+        .arg(ripe.unwrap_or_default());
     let call = dialect.tell(call, &dialect.owner_part(claim.ticket(), claim.owner()));
-    let dialect = dialect.clone();
-    let mark = claim.ticket().to_string();
-    Exchange::one(call, move |reply| {
-        if let Reply::Array(parts) = &reply
-            && parts.first() == Some(&Reply::Int(0))
-        {
-            return holder(&dialect, parts.iter().skip(1).cloned()).map(Attempt::Held);
+    let (dialect, name) = (dialect.clone(), claim.name().clone());
+    let (mark, sight) = (claim.ticket().to_string(), sight.map(Sight::shared));
+    Exchange::new(call, move |answer| {
+        let came = answer.elapsed();
+        let attempt = attempt(&dialect, mark, answer.into_reply())?;
+        if let Some(sight) = sight {
+            sight.note(&name, foreign(&attempt), came);
         }
-        Ok(match Attempt::read(reply, Holder::of)? {
-            Attempt::Granted(grant) => Attempt::Granted(grant.with_mark(mark)),
-            other => other,
-        })
+        Ok(Step::Done(attempt))
     })
+}
+
+fn attempt(dialect: &Dialect, mark: String, reply: Reply) -> Result<Attempt, Fault> {
+    if let Reply::Array(parts) = &reply
+        && parts.first() == Some(&Reply::Int(0))
+    {
+        return holder(dialect, parts.iter().skip(1).cloned()).map(Attempt::Held);
+    }
+    Ok(match Attempt::read(reply, Holder::of)? {
+        Attempt::Granted(grant) => Attempt::Granted(grant.with_mark(mark)),
+        other => other,
+    })
+}
+
+/// The stamp of a legacy client that holds.
+fn foreign(attempt: &Attempt) -> Option<&[u8]> {
+    match attempt {
+        Attempt::Held(holder) if holder.owner().is_none() => Some(holder.mark()),
+        _ => None,
+    }
 }
 
 pub(super) fn extend(
