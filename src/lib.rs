@@ -40,7 +40,9 @@ mod lease;
 mod link;
 mod lock;
 mod loss;
+pub mod migrate;
 mod name;
+
 pub mod observe;
 mod retry;
 mod shutdown;

@@ -106,6 +106,13 @@ impl Name {
     }
 }
 
+impl Name {
+    /// The side key as a name of its own, which may be longer than one that a caller gives.
+    pub(crate) fn beside(&self, suffix: impl fmt::Display) -> Self {
+        Self(self.side(suffix).into())
+    }
+}
+
 /// The part of a key that decides its slot, where the key says so itself.
 fn tag(key: &[u8]) -> Option<&[u8]> {
     let open = key.iter().position(|&byte| byte == b'{')?;
@@ -159,6 +166,14 @@ impl Owner {
         Self {
             client,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// The owner of one acquisition, the same for all its questions.
+    pub(crate) fn of_ticket(ticket: &Ticket) -> Self {
+        Self {
+            client: ticket.0,
+            number: 0,
         }
     }
 

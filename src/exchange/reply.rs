@@ -450,6 +450,9 @@ pub enum Fault {
     /// The server lacks what the strategy needs; nothing was changed.
     #[error("the server does not support {0}")]
     Unsupported(&'static str),
+    /// The strategy itself declines, and says why and what to do. Nothing was done.
+    #[error("{0}")]
+    Declined(String),
 }
 
 #[cfg(test)]

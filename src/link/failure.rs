@@ -50,6 +50,8 @@ pub(crate) enum Failure {
     Malformed(Fault),
     #[error("the server does not support {0}")]
     Unsupported(&'static str),
+    #[error("{0}")]
+    Declined(String),
 }
 
 /// Error replies that pass by themselves: worth another try while there is time.
@@ -80,6 +82,7 @@ impl Failure {
             Fault::Refused(error) if is_denial(&error) => Self::Denied { command, error },
             Fault::Refused(error) => Self::Refused(error),
             Fault::Unsupported(what) => Self::Unsupported(what),
+            Fault::Declined(why) => Self::Declined(why),
             fault => Self::Malformed(fault),
         }
     }
@@ -99,7 +102,8 @@ impl Failure {
             | Self::NoThread(_)
             | Self::ShutDown
             | Self::ForeignLock(_)
-            | Self::Unsupported(_) => false,
+            | Self::Unsupported(_)
+            | Self::Declined(_) => false,
         }
     }
 
@@ -145,7 +149,7 @@ impl Failure {
             Self::ShutDown => ErrorKind::ShutDown,
             Self::ForeignLock(_) => ErrorKind::ForeignLock,
             Self::Malformed(_) => ErrorKind::Malformed,
-            Self::Unsupported(_) => ErrorKind::Unsupported,
+            Self::Unsupported(_) | Self::Declined(_) => ErrorKind::Unsupported,
         }
     }
 }

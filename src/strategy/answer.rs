@@ -262,6 +262,11 @@ impl Holder {
         self
     }
 
+    /// The same holder by another sign.
+    pub(crate) fn remarked(self, mark: Vec<u8>) -> Self {
+        Self { mark, ..self }
+    }
+
     /// The sign of the hold at the server. It proves the hold: do not print it.
     pub fn mark(&self) -> &[u8] {
         &self.mark

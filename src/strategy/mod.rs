@@ -5,6 +5,7 @@
 //! | [`Token`] | a string: `SET NX PX`, released by script | the default |
 //! | [`Reentrant`] | a hash, as Redisson keeps it | Java neighbours, nested holds |
 //! | [`Timestamp`] | a time stamp: SETNX, GET, GETSET | locks that stand since 2012 |
+//! | [`Bridge`] | what two of the others have | moving from the one to the other |
 //!
 //! A strategy opens no connection, reads no clock and starts no thread. It gives
 //! [exchanges](crate::Exchange), and everything else is written once around it: that is
@@ -12,6 +13,7 @@
 //! simulator, and what makes one of your own a matter of a page.
 
 mod answer;
+pub(crate) mod bridge;
 mod claim;
 mod reading;
 mod reentrant;
@@ -24,6 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use answer::{Attempt, Grant, Holder, Kept, Left};
+pub use bridge::{Bridge, Phase};
 pub use claim::{Claim, Hold};
 pub use reentrant::Reentrant;
 pub(crate) use sure::sure;

@@ -23,6 +23,7 @@ scripts! {
     STAMP_ACQUIRE = "prelude" "fence" "stamp" "stamp_acquire";
     STAMP_EXTEND = "prelude" "fence" "stamp" "stamp_extend";
     STAMP_LEAVE = "prelude" "stamp" "stamp_leave";
+    BRIDGE_MOVE = "prelude" "bridge_move";
     STAMP_SWAP = "stamp_swap";
     STAMP_INSPECT = "prelude" "stamp" "stamp_inspect";
 }

@@ -28,6 +28,7 @@ mod found {
         Ground::one(Make::Found)
     }
 
+    mod bridge;
     mod classic_millis;
     mod classic_seconds;
     mod guarded_millis;
@@ -45,6 +46,7 @@ mod valkey {
         Ground::one(Make::Valkey)
     }
 
+    mod bridge;
     mod classic_millis;
     mod classic_seconds;
     mod guarded_millis;

@@ -62,7 +62,7 @@ fn a_stamp_that_changes_is_not_had() {
         .lock("name")
         .unwrap();
     let mut changes = 0;
-    let (_, took) = timed(|| {
+    let ((), took) = timed(|| {
         eventually(PATIENCE, "it changed often enough", || {
             changes += 1;
             put(&ground, changes.to_string().as_bytes());
