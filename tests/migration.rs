@@ -24,7 +24,7 @@ use leasehold::{
 };
 use legacy::Legacy;
 
-const LEASE: Duration = Duration::from_millis(1_000);
+const LEASE: Duration = Duration::from_secs(1);
 const MARGIN: Duration = Duration::from_millis(200);
 
 /// What a busy machine may add to the end of a lease: the time until the next one is in.

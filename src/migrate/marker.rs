@@ -17,7 +17,7 @@ use crate::strategy::bridge::{MARKER, phase};
 /// | [`Phase::New`] | new | nobody takes the old lock any more |
 ///
 /// Only an operator moves it, one phase at a time, and only when no client of the phase that
-/// is shut out is left. It cannot see legacy clients: the audit does.
+/// is shut out is left. It cannot see legacy clients: `docs/migrating.md` says how to.
 ///
 /// # Examples
 ///

@@ -86,8 +86,8 @@ pub(super) fn refusal(phase: Phase, lowest: Phase, marker: &str) -> Option<Fault
         format!(
             "this client runs in phase {phase}, and the marker \"{marker}\" stands at {lowest}: \
              clients that know only the old lock may be at work, and would not be excluded; run \
-             every client in phase {both}, have the audit watch until no other is left, and raise \
-             the marker to {both}",
+             every client in phase {both}, see that no other is left, and raise the marker \
+             to {both}",
             both = Phase::Both
         )
     } else {
