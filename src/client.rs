@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::{Builder, Terms};
 use crate::core::Core;
 use crate::error::Error;
-use crate::link::Wire;
+use crate::link::{Servers, Wire};
 use crate::lock::Lock;
 use crate::name::{Name, Owner};
 use crate::strategy::LockStrategy;
@@ -72,6 +72,42 @@ impl Client {
         Builder::new(url.into())
     }
 
+    /// Starts the settings of a client of several independent servers, a majority of which
+    /// decides: Redlock.
+    ///
+    /// A lock is then held as long as a majority holds it, and survives the loss of any
+    /// minority: of one server out of 3, two out of 5. The servers must know nothing of each
+    /// other: neither replicas of one primary nor nodes of one cluster. They are asked all at
+    /// once; one that does not answer within [`io_timeout`](Builder::io_timeout), here 50 ms
+    /// unless set, is left out until it answers again. A server that was restarted does not
+    /// count for a while: see [`quarantine`](Builder::quarantine).
+    ///
+    /// An even number tolerates no more losses than the odd number below it, and needs one
+    /// more to agree. One server is a majority of itself. The same address twice is refused by
+    /// `build`, as are more than 32, and strategies that are not safe there
+    /// ([`LockStrategy::admit_many`]). Everything else is as with one server; waiters poll.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let [a, b, c] = [server(), server(), server()];
+    /// # use std::time::Duration;
+    /// use leasehold::Client;
+    ///
+    /// let client = Client::redlock([a, b, c]) // "redis://a.example", ..
+    ///     .quarantine(Duration::ZERO) // these were started just now
+    ///     .build()?;
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// lease.check()?;
+    /// lease.release()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn redlock<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> Builder {
+        Builder::redlock(urls.into_iter().map(Into::into).collect())
+    }
+
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
     }
@@ -80,9 +116,23 @@ impl Client {
         &self.terms
     }
 
-    pub(crate) fn new(wire: Wire, pool_size: u32, drop_timeout: Duration, terms: Terms) -> Self {
+    /// The same client of one of its servers alone.
+    pub(crate) fn at(&self, wire: &Arc<Wire>) -> Self {
+        let servers = Servers::One(Arc::clone(wire));
         Self {
-            core: Arc::new(Core::new(wire, pool_size, drop_timeout)),
+            core: Arc::new(Core::new(servers, 1, self.core.drop_timeout)),
+            terms: Arc::clone(&self.terms),
+        }
+    }
+
+    pub(crate) fn new(
+        servers: Servers,
+        pool_size: u32,
+        drop_timeout: Duration,
+        terms: Terms,
+    ) -> Self {
+        Self {
+            core: Arc::new(Core::new(servers, pool_size, drop_timeout)),
             terms: Arc::new(terms),
         }
     }

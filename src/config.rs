@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::clock;
 use crate::error::Error;
 use crate::keeper::validity::drift;
-use crate::link::{Endpoint, Timeouts, Wire};
+use crate::link::{Endpoint, MOST, Nodes, Servers, Timeouts, Wire};
 use crate::observe::{Observer, Watched};
 use crate::retry::Retry;
 use crate::strategy::{LockStrategy, Token};
@@ -141,6 +141,8 @@ pub(crate) struct Terms {
     pub(crate) renewal: Renewal,
     pub(crate) max_hold: Duration,
     pub(crate) fence: bool,
+    /// How long each of several servers may take; `None` where there is one.
+    pub(crate) share: Option<Duration>,
 }
 
 impl Terms {
@@ -200,11 +202,27 @@ impl Terms {
             .map_err(|why| Error::config("lease", shown, why))?;
         check_wait(self.wait)?;
         self.check_renewal()?;
+        self.check_share()?;
         if self.fence && !self.strategy.fences() {
             let why = "the strategy has none: fences take a script";
             return Err(Error::config("fence", true, why));
         }
         Ok(self)
+    }
+
+    /// Refuses what is not safe on several servers.
+    fn check_share(&self) -> Result<(), Error> {
+        let Some(share) = self.share else {
+            return Ok(());
+        };
+        let admitted = self.strategy.admit_many();
+        let strategy = || format!("{:?}", self.strategy);
+        admitted.map_err(|why| Error::config("strategy", strategy(), why))?;
+        if share >= self.lease.as_duration() {
+            let why = "each of several servers must answer within the lease";
+            return Err(Error::config("io_timeout", format!("{share:?}"), why));
+        }
+        Ok(())
     }
 
     fn check_renewal(&self) -> Result<(), Error> {
@@ -264,7 +282,10 @@ pub(crate) fn check_wait(wait: Duration) -> Result<(), Error> {
 /// ```
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
-    url: String,
+    urls: Vec<String>,
+    /// Whether they are servers of their own, of which a majority decides.
+    redlock: bool,
+    quarantine: Option<Duration>,
     strategy: Arc<dyn LockStrategy>,
     lease: Duration,
     wait: Duration,
@@ -279,13 +300,30 @@ pub struct Builder {
     watched: Watched,
 }
 
+/// How long one of several servers may take unless told otherwise: a majority of them is
+/// enough, and none is worth waiting for.
+const SHARE: Duration = Duration::from_millis(50);
+
 /// For how long a hold is renewed unless told otherwise.
 const MAX_HOLD: Duration = Duration::from_secs(3600);
 
 impl Builder {
+    /// The settings of a client of several independent servers.
+    pub(crate) fn redlock(urls: Vec<String>) -> Self {
+        Self {
+            urls,
+            redlock: true,
+            connect_timeout: SHARE,
+            io_timeout: SHARE,
+            ..Self::new(String::new())
+        }
+    }
+
     pub(crate) fn new(url: String) -> Self {
         Self {
-            url,
+            urls: vec![url],
+            redlock: false,
+            quarantine: None,
             strategy: Arc::new(Token::default()),
             lease: Duration::from_secs(30),
             wait: Duration::from_secs(10),
@@ -486,7 +524,8 @@ impl Builder {
 
     /// Sets how long connecting may take.
     ///
-    /// Defaults to 1 second. A server that is not there is reported within it.
+    /// Defaults to 1 second, and to 50 ms for each of [several servers](Client::redlock). A
+    /// server that is not there is reported within it.
     ///
     /// # Examples
     ///
@@ -503,8 +542,9 @@ impl Builder {
 
     /// Sets how long the server may take for an answer.
     ///
-    /// Defaults to 1 second. A wait ends at its deadline, or at most this much later. It
-    /// should lie well below the lease: an answer that comes after the lease's end is no
+    /// Defaults to 1 second, and to 50 ms for each of [several servers](Client::redlock). A wait
+    /// ends at its deadline, or at most this much later; with several servers a few times
+    /// this much, since what a minority granted is undone before it ends. It should lie well below the lease: an answer that comes after the lease's end is no
     /// grant any more.
     ///
     /// # Examples
@@ -517,6 +557,36 @@ impl Builder {
     /// ```
     pub fn io_timeout(mut self, timeout: Duration) -> Self {
         self.io_timeout = timeout;
+        self
+    }
+
+    /// Sets how long one of [several servers](Client::redlock) must have been up before it
+    /// counts.
+    ///
+    /// Defaults to the lease, the client's or a lock's own, whichever is longer. A server that
+    /// was restarted may have forgotten a lock that somebody holds: counted at once, it would
+    /// help a second holder to a majority. Set the longest lease of any client on these servers
+    /// if others run longer ones. It costs an `INFO server` for each connection that is made,
+    /// and after a restart of a majority nobody is granted a lock for that long. Zero switches
+    /// it off: for servers that write every command to disk before they answer
+    /// (`appendfsync always`), and for tests.
+    ///
+    /// One server alone is not asked: it has nobody to stand in for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use leasehold::Client;
+    ///
+    /// let client = Client::redlock(["redis://a.example", "redis://b.example", "redis://c.example"])
+    ///     .quarantine(Duration::from_secs(120))
+    ///     .build()?;
+    /// # drop(client);
+    /// # Ok::<(), leasehold::Error>(())
+    /// ```
+    pub fn quarantine(mut self, uptime: Duration) -> Self {
+        self.quarantine = Some(uptime);
         self
     }
 
@@ -554,7 +624,7 @@ impl Builder {
     /// assert!(Client::builder("127.0.0.1").build().is_err());
     /// ```
     pub fn build(self) -> Result<Client, Error> {
-        let endpoint = Endpoint::parse(&self.url)?;
+        let endpoints = self.endpoints()?;
         if self.pool_size == 0 {
             return Err(Error::config("pool_size", 0, "there must be a connection"));
         }
@@ -570,14 +640,51 @@ impl Builder {
             renewal: self.renewal,
             max_hold: self.max_hold.unwrap_or(MAX_HOLD.max(self.lease)),
             fence: self.fence,
+            share: self.redlock.then_some(timeouts.io),
         }
         .checked()?;
+        let watched = self.watched;
+        let wires = endpoints
+            .into_iter()
+            .map(|endpoint| Wire::new(endpoint, timeouts, watched.clone()));
+        let mut wires: Vec<_> = wires.collect();
+        let servers = match wires.pop() {
+            Some(only) if !self.redlock => Servers::One(Arc::new(only)),
+            last => {
+                wires.extend(last);
+                let quarantine = self.quarantine.unwrap_or(terms.lease.as_duration());
+                Servers::Many(Arc::new(Nodes::new(wires, timeouts, watched, quarantine)))
+            }
+        };
         Ok(Client::new(
-            Wire::new(endpoint, timeouts, self.watched),
+            servers,
             self.pool_size,
             timeout("drop_timeout", self.drop_timeout)?,
             terms,
         ))
+    }
+}
+
+impl Builder {
+    /// The servers, each of them once.
+    fn endpoints(&self) -> Result<Vec<Endpoint>, Error> {
+        let refuse = |value: &dyn fmt::Display, why| Err(Error::config("urls", value, why));
+        if !(1..=MOST).contains(&self.urls.len()) {
+            return refuse(&self.urls.len(), "there must be 1 to 32 servers");
+        }
+        let mut endpoints: Vec<Endpoint> = Vec::with_capacity(self.urls.len());
+        for url in &self.urls {
+            let endpoint = Endpoint::parse(url)?;
+            if endpoints
+                .iter()
+                .any(|other| other.address() == endpoint.address())
+            {
+                let why = "it is named twice, and must not be counted twice";
+                return refuse(&endpoint.address(), why);
+            }
+            endpoints.push(endpoint);
+        }
+        Ok(endpoints)
     }
 }
 

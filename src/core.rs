@@ -11,12 +11,13 @@ use crate::environment;
 use crate::error::Error;
 use crate::exchange::{Call, Exchange, Reply};
 use crate::hold::{Held, Holdings};
-use crate::keeper::Keeper;
-use crate::link::{Failure, Lane, Miss, Place, Single, Wire};
-use crate::name::{Name, Owner};
+use crate::keeper::{Errand, Keeper};
+use crate::link::quorum::Tally;
+use crate::link::{Ask, Failure, Lane, Link, Miss, Place, Servers};
+use crate::name::{Name, Owner, Ticket};
 use crate::observe::{Slow, Watched};
 use crate::retry::Retry;
-use crate::strategy::Holder;
+use crate::strategy::{Attempt, Claim, Hold, Holder, Left, LockStrategy, sure};
 
 /// The pauses before a release or an extension is sent again.
 const PAUSES: Retry = Retry::exponential(Duration::from_millis(20), Duration::from_millis(500));
@@ -32,7 +33,7 @@ const SLOW: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) id: Uuid,
-    pub(crate) link: Single,
+    pub(crate) link: Link,
     pub(crate) holdings: Holdings,
     pub(crate) keeper: Keeper,
     pub(crate) drop_timeout: Duration,
@@ -48,12 +49,12 @@ pub(crate) struct Persisted<T> {
 }
 
 impl Core {
-    pub(crate) fn new(wire: Wire, pool_size: u32, drop_timeout: Duration) -> Self {
-        let link = Single::new(wire, pool_size);
+    pub(crate) fn new(servers: Servers, pool_size: u32, drop_timeout: Duration) -> Self {
+        let keeper = Keeper::new(servers.clone());
         Self {
             id: Uuid::new_v4(),
-            keeper: Keeper::new(Arc::clone(&link.wire)),
-            link,
+            keeper,
+            link: Link::new(servers, pool_size),
             holdings: Holdings::default(),
             drop_timeout,
             closed: Mutex::default(),
@@ -62,14 +63,14 @@ impl Core {
     }
 
     pub(crate) fn watched(&self) -> &Watched {
-        &self.link.wire.watched
+        self.link.servers.watched()
     }
 
-    /// Asks the server once about `name`.
-    pub(crate) fn ask<T>(
+    /// Asks once about `name`.
+    pub(crate) fn ask<T: Tally>(
         &self,
         name: &Name,
-        exchange: Exchange<T>,
+        exchange: impl Fn() -> Exchange<T>,
         lane: Lane,
         until: Moment,
     ) -> Result<T, Miss> {
@@ -77,16 +78,73 @@ impl Core {
         self.ask_from(&mut place, name, exchange, until)
     }
 
-    /// Asks the server once about `name`, from a place that was taken before.
-    pub(crate) fn ask_from<T>(
+    /// Asks once about `name`, from a place that was taken before.
+    pub(crate) fn ask_from<T: Tally>(
         &self,
         place: &mut Place,
         name: &Name,
-        exchange: Exchange<T>,
+        exchange: impl Fn() -> Exchange<T>,
         until: Moment,
     ) -> Result<T, Miss> {
+        self.timed(name, || place.ask(&Ask::of(exchange), until))
+    }
+
+    /// Asks for a lock once. Where several servers are asked, an attempt that is not granted
+    /// has been undone, and its ticket is not used again.
+    pub(crate) fn acquire_from(
+        &self,
+        place: &mut Place,
+        strategy: &Arc<dyn LockStrategy>,
+        claim: &mut Claim,
+        until: Moment,
+    ) -> Result<Attempt, Miss> {
+        let acquired = self.timed(claim.name(), || place.acquire(&**strategy, claim, until));
+        let (attempt, unsettled) = match acquired {
+            Ok((attempt, unsettled)) => (Ok(attempt), unsettled),
+            Err((miss, unsettled)) => (Err(miss), unsettled),
+        };
+        if !unsettled.is_empty() {
+            let undo = claim.undo().at(unsettled);
+            self.leave_later(&Errand::release(strategy, undo));
+        }
+        if self.link.servers.are_many() && !matches!(attempt, Ok(Attempt::Granted(_))) {
+            claim.ticket = Ticket::fresh();
+        }
+        attempt
+    }
+
+    /// Leaves `hold` once; what not every server answered is seen to by the keeper.
+    pub(crate) fn leave_from(
+        &self,
+        place: &mut Place,
+        strategy: &Arc<dyn LockStrategy>,
+        hold: &Hold,
+        until: Moment,
+    ) -> Result<Left, Miss> {
+        let leave = || sure(strategy.leave(hold), |left| left.loss().is_some());
+        let left = self.timed(hold.name(), || place.leave(leave, hold.seats, until));
+        let (left, silent) = left?;
+        if !silent.is_empty() {
+            let rest = hold.clone().again().at(silent);
+            self.leave_later(&Errand::release(strategy, rest));
+        }
+        Ok(left)
+    }
+
+    /// Has the keeper see to `errand`, at each of several servers for itself. An inner hold
+    /// needs no errand: it ends with the outermost.
+    pub(crate) fn leave_later(&self, errand: &Errand) {
+        if errand.hold().holds_left() > 0 {
+            return;
+        }
+        for seats in self.link.servers.split(errand.hold().seats) {
+            let _ = self.keeper.run(errand.at(seats)); // without a thread the lease's end must do
+        }
+    }
+
+    fn timed<T>(&self, name: &Name, ask: impl FnOnce() -> T) -> T {
         let sent = clock::now();
-        let result = place.ask(exchange, until);
+        let result = ask();
         let took = clock::now().since(sent);
         if took >= SLOW {
             self.watched()
@@ -141,9 +199,11 @@ impl Core {
 
     /// Whether the server was started anew since `held` began, as far as it says so by `until`.
     pub(crate) fn was_forgotten(&self, held: &Held, until: Moment) -> bool {
-        environment::was_forgotten(&self.link.wire, held.began(), || {
-            self.ask(&held.name, environment::uptime(), Lane::Common, until)
-                .ok()
+        environment::was_forgotten(&self.link.servers, held.began(), || {
+            let Ok(mut place) = self.link.place(Lane::Common, until) else {
+                return Vec::new();
+            };
+            place.each(environment::uptime, until)
         })
     }
 
@@ -152,7 +212,7 @@ impl Core {
         if !failure.is_wrong_type() {
             return Error::failed(action, name, failure);
         }
-        let ask = Exchange::one(Call::command("TYPE").key(name.as_bytes()), Reply::text);
+        let ask = || Exchange::one(Call::command("TYPE").key(name.as_bytes()), Reply::text);
         let found = self.ask(name, ask, Lane::Common, self.link.patience());
         let found = found.unwrap_or_else(|_| "key of another type".to_owned());
         Error::failed(action, name, Failure::ForeignLock(found))

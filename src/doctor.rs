@@ -29,7 +29,7 @@ use crate::strategy::{Attempt, Claim, Hold};
 /// assert_eq!(report.role(), leasehold::Role::Primary);
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     make: String,
     version: String,
@@ -46,7 +46,7 @@ pub struct Report {
 /// ```
 /// assert_ne!(leasehold::Role::Primary, leasehold::Role::Replica);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
     /// It does.
@@ -54,6 +54,7 @@ pub enum Role {
     /// It copies another one.
     Replica,
     /// It did not say.
+    #[default]
     Unknown,
 }
 
@@ -177,7 +178,8 @@ impl Client {
     /// is from ours, and whether this user may do what the strategy needs, which is tried on
     /// a key of its own, `leasehold:doctor:<uuid>`.
     ///
-    /// What the server does not let us ask is a finding, not an error.
+    /// What the server does not let us ask is a finding, not an error. Of several servers each
+    /// is looked at, and every finding names its server; one that cannot be reached is a finding.
     ///
     /// # Errors
     ///
@@ -193,17 +195,23 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn doctor(&self) -> Result<Report, Error> {
+        if !self.core().link.servers.are_many() {
+            return self.examine();
+        }
+        let mut whole = Report::default();
+        for wire in self.core().link.servers.wires() {
+            let report = self.at(&wire).examine();
+            whole.add(wire.endpoint.address(), report);
+        }
+        Ok(whole)
+    }
+
+    /// Looks at one server.
+    fn examine(&self) -> Result<Report, Error> {
         let probe = Name::new(format!("leasehold:doctor:{}", Ticket::fresh()))?;
         let core = self.core();
-        let mut report = Report {
-            make: String::new(),
-            version: String::new(),
-            role: Role::Unknown,
-            eviction: None,
-            clock_skew: None,
-            findings: Vec::new(),
-        };
-        match ask(core, &probe, Call::command("INFO"), Reply::text) {
+        let mut report = Report::default();
+        match ask(core, &Call::command("INFO"), Reply::text) {
             Ok(info) => report.read(&info),
             Err(failure) if is_answer(&failure) => report.find(
                 Concern::Notice,
@@ -212,13 +220,36 @@ impl Client {
             ),
             Err(failure) => return Err(core.explain("examine the server by", &probe, failure)),
         }
-        report.compare_clocks(core, &probe);
+        report.compare_clocks(core);
         report.try_permissions(self, &probe);
         Ok(report)
     }
 }
 
 impl Report {
+    /// Takes in what was found at one of several servers.
+    fn add(&mut self, address: &str, report: Result<Self, Error>) {
+        let report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                let text = format!("{address}: {error}");
+                return self.find(Concern::Danger, "server", text);
+            }
+        };
+        if self.version.is_empty() {
+            (self.make, self.version) = (report.make, report.version);
+        }
+        if self.role != Role::Replica && report.role != Role::Unknown {
+            self.role = report.role;
+        }
+        self.eviction = self.eviction.take().or(report.eviction);
+        self.clock_skew = self.clock_skew.max(report.clock_skew);
+        for finding in report.findings {
+            let text = format!("{address}: {}", finding.text);
+            self.find(finding.concern, finding.about, text);
+        }
+    }
+
     /// Reads INFO.
     fn read(&mut self, info: &str) {
         let valkey = field(info, "valkey_version");
@@ -298,9 +329,9 @@ impl Report {
     }
 
     /// Compares the clocks: only the timestamp locks of legacy clients depend on it.
-    fn compare_clocks(&mut self, core: &Core, probe: &Name) {
+    fn compare_clocks(&mut self, core: &Core) {
         let before = clock::wall().since_epoch();
-        let Ok(server) = ask(core, probe, Call::command("TIME"), read_time) else {
+        let Ok(server) = ask(core, &Call::command("TIME"), read_time) else {
             return self.find(Concern::Notice, "clock", "it does not say");
         };
         let after = clock::wall().since_epoch();
@@ -349,7 +380,7 @@ fn rehearse(client: &Client, probe: &Name) -> Result<(), (&'static str, Failure)
         ..claim.undo()
     };
     let (lane, until) = run(Lane::Common);
-    match core.ask(probe, strategy.acquire(&claim), lane, until) {
+    match core.ask(probe, || strategy.acquire(&claim), lane, until) {
         Ok(Attempt::Granted(grant)) => hold.mark = grant.mark().map(<[u8]>::to_vec),
         Ok(_) => {
             let got = "somebody else's lock on a key of ours".to_owned();
@@ -360,17 +391,18 @@ fn rehearse(client: &Client, probe: &Name) -> Result<(), (&'static str, Failure)
             ));
         }
         Err(miss) => {
-            let undo = core.ask(probe, strategy.leave(&claim.undo()), Lane::Release, until);
+            let undo = || strategy.leave(&claim.undo());
+            let undo = core.ask(probe, undo, Lane::Release, until);
             drop(undo); // what it could not do ends with its lease
             return Err(("acquired", miss.failure));
         }
     }
-    let extended = core.ask(probe, strategy.extend(&hold, lease), lane, until);
-    let inspected = core.ask(probe, strategy.inspect(probe), lane, until);
-    let left = core.ask(probe, strategy.leave(&hold), Lane::Release, until);
+    let extended = core.ask(probe, || strategy.extend(&hold, lease), lane, until);
+    let inspected = core.ask(probe, || strategy.inspect(probe), lane, until);
+    let left = core.ask(probe, || strategy.leave(&hold), Lane::Release, until);
     if terms.fence {
         let forget = Call::command("DEL").key(probe.side("fence"));
-        let _ = ask(core, probe, forget, Reply::int); // else it ends with its day
+        let _ = ask(core, &forget, Reply::int); // else it ends with its day
     }
     extended.map_err(|miss| ("extended", miss.failure))?;
     inspected.map_err(|miss| ("inspected", miss.failure))?;
@@ -380,17 +412,13 @@ fn rehearse(client: &Client, probe: &Name) -> Result<(), (&'static str, Failure)
 
 fn ask<T: 'static>(
     core: &Core,
-    probe: &Name,
-    call: Call,
-    read: impl FnOnce(Reply) -> Result<T, Fault> + Send + 'static,
+    call: &Call,
+    read: impl Fn(Reply) -> Result<T, Fault> + Copy + Send + 'static,
 ) -> Result<T, Failure> {
-    core.ask(
-        probe,
-        Exchange::one(call, read),
-        Lane::Common,
-        core.link.patience(),
-    )
-    .map_err(|miss| miss.failure)
+    let until = core.link.patience();
+    let mut place = core.link.place(Lane::Common, until)?;
+    let mut answers = place.each(|| Exchange::one(call.clone(), read), until);
+    answers.swap_remove(0)
 }
 
 /// Whether the server answered, if only with a refusal of this one command.

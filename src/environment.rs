@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::clock::{self, Moment};
 use crate::exchange::{Call, Exchange, Reply};
-use crate::link::Wire;
+use crate::link::{Failure, Servers, Wire};
 use crate::observe::Warned;
 
 /// Asks for how long the server has been up.
@@ -48,21 +48,24 @@ pub(crate) fn warn_of_eviction(wire: &Wire, policy: &str) {
         .tell(|observer| observer.warned(&Warned { address, warning }));
 }
 
-/// Whether the server was started anew after `since`: it has not been up for as long.
+/// Whether a server was started anew after `since`: it has not been up for as long.
 ///
 /// It says for how many whole seconds it has been up. Where that leaves it open, a connection that
 /// broke after `since` tells a restart from a deletion on a server that is young.
 pub(crate) fn was_forgotten(
-    wire: &Wire,
+    servers: &Servers,
     since: Moment,
-    uptime: impl FnOnce() -> Option<Duration>,
+    uptimes: impl FnOnce() -> Vec<Result<Duration, Failure>>,
 ) -> bool {
-    let Some(up) = uptime() else {
-        return false;
-    };
     let elapsed = clock::now().since(since);
-    let surely = up + Duration::from_secs(1) <= elapsed;
-    surely || up <= elapsed && wire.was_in_trouble(since)
+    let mut said = servers.wires().into_iter().zip(uptimes());
+    said.any(|(wire, up)| {
+        let Ok(up) = up else {
+            return false;
+        };
+        let surely = up + Duration::from_secs(1) <= elapsed;
+        surely || up <= elapsed && wire.was_in_trouble(since)
+    })
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub enum ErrorKind {
     Busy,
     /// The server could not be reached; nothing was done.
     Unreachable,
+    /// Of several servers, too few agreed; the text says what each of them answered.
+    NoQuorum,
     /// No pooled connection came free in time; nothing was done.
     PoolExhausted,
     /// Wrong password, or a permission is missing.

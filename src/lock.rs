@@ -8,7 +8,7 @@ use crate::config::{Renewal, Terms, check_wait};
 use crate::core::Core;
 use crate::error::Error;
 use crate::lease::{Lease, ThreadLease};
-use crate::link::Lane;
+use crate::link::{Lane, Seats};
 use crate::name::{Name, Owner, Ticket};
 use crate::retry::Retry;
 use crate::strategy::{Hold, Holder, Left, sure};
@@ -272,14 +272,9 @@ impl Lock {
     /// # Ok(()) }
     /// ```
     pub fn holder(&self) -> Result<Option<Holder>, Error> {
-        let exchange = self.terms.strategy.inspect(&self.name);
+        let inspect = || self.terms.strategy.inspect(&self.name);
         self.core
-            .ask(
-                &self.name,
-                exchange,
-                Lane::Common,
-                self.core.link.patience(),
-            )
+            .ask(&self.name, inspect, Lane::Common, self.core.link.patience())
             .map_err(|miss| self.core.explain("look at", &self.name, miss.failure))
     }
 
@@ -365,12 +360,15 @@ impl Lock {
             undo: None,
             forced: true,
             repeated: false,
+            seats: Seats::ALL,
         };
-        let exchange = sure(self.terms.strategy.leave(&hold), |left| {
-            *left != Left::Freed
-        });
+        let leave = || {
+            sure(self.terms.strategy.leave(&hold), |left| {
+                *left != Left::Freed
+            })
+        };
         let until = self.core.link.patience();
-        match self.core.ask(&self.name, exchange, Lane::Release, until) {
+        match self.core.ask(&self.name, leave, Lane::Release, until) {
             Ok(left) => Ok(left == Left::Freed),
             Err(miss) => Err(self
                 .core

@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::clock::{self, Moment};
 use crate::core::Core;
-use crate::exchange::Talk;
 use crate::hold::Held;
 use crate::keeper::Errand;
+use crate::link::{Ask, Question};
 use crate::loss::Loss;
 use crate::name::Name;
 use crate::strategy::{Left, sure};
@@ -114,7 +114,11 @@ impl Client {
 /// Releases `batch`; what could not be is held still, for another shutdown to find.
 fn release(core: &Core, batch: &[Arc<Held>], until: Moment, shutdown: &mut Shutdown) {
     let valid: Vec<_> = batch.iter().map(|held| end(core, held, until)).collect();
-    let ask = |held: &Arc<Held>| Talk::new(sure(held.strategy.leave(&held.describe(0)), is_bad));
+    let ask = |held: &Arc<Held>| {
+        let (strategy, hold) = (Arc::clone(&held.strategy), held.describe(0));
+        let seats = hold.seats;
+        Ask::of(move || sure(strategy.leave(&hold), is_bad)).at(seats)
+    };
     let open = insist(core, batch, ask, until, |position, left| {
         if left == Left::Freed && valid[position] {
             shutdown.released += 1;
@@ -140,7 +144,11 @@ fn end(core: &Core, held: &Arc<Held>, until: Moment) -> bool {
 
 /// Says once more what could not be left before.
 fn finish(core: &Core, batch: &[Errand], until: Moment, shutdown: &mut Shutdown) {
-    let ask = |errand: &Errand| Talk::by_source(sure(errand.ask(), is_bad));
+    let ask = |errand: &Errand| {
+        let (errand, seats) = (errand.clone(), errand.hold().seats);
+        let ask = Ask::of(move || sure(errand.ask(), is_bad));
+        ask.by_source().at(seats)
+    };
     let open = insist(core, batch, ask, until, |_, _| {});
     let names = open
         .into_iter()
@@ -156,22 +164,19 @@ fn is_bad(left: &Left) -> bool {
 
 /// Asks for each of `batch` in one pipeline, and again for those without an answer, until
 /// `until`; gives the positions of those that never had one.
-fn insist<T>(
+fn insist<T, Q: Question<Answer = Left>>(
     core: &Core,
     batch: &[T],
-    ask: impl Fn(&T) -> Talk<Left>,
+    ask: impl Fn(&T) -> Q,
     until: Moment,
     mut answered: impl FnMut(usize, Left),
 ) -> Vec<usize> {
     let mut open: Vec<_> = (0..batch.len()).collect();
     loop {
         let asked = open.clone();
-        let talks = asked
-            .iter()
-            .map(|&position| ask(&batch[position]))
-            .collect();
-        let mut conn = core.link.connection();
-        let _ = conn.run_all(talks, until, |which, left| {
+        let leaves = asked.iter().map(|&position| ask(&batch[position]));
+        let leaves: Vec<_> = leaves.collect();
+        let _ = core.link.line().ask_all(&leaves, until, |which, left| {
             if let Ok(left) = left {
                 open.retain(|&position| position != asked[which]);
                 answered(asked[which], left);

@@ -320,6 +320,10 @@ impl LockStrategy for Listener {
     fn fences(&self) -> bool {
         self.0.fences()
     }
+    fn admit_many(&self) -> Result<(), String> {
+        self.0.admit_many()
+    }
+
     fn admit(&self, lease: leasehold::LeaseTime) -> Result<(), String> {
         self.0.admit(lease)
     }

@@ -36,9 +36,13 @@ pub(crate) fn extend(
         // own, and may renew meanwhile.
         let _turn = held.turn(until).ok_or(Failure::Busy)?;
         asked = (held.at_least(lease), clock::now());
-        let exchange = held.strategy.extend(&held.describe(0), asked.0);
-        let exchange = sure(exchange, |kept| kept.loss().is_some());
-        core.ask_from(place, &held.name, exchange, until)
+        let (hold, lease) = (held.describe(0), asked.0);
+        let extend = || {
+            sure(held.strategy.extend(&hold, lease), |kept| {
+                kept.loss().is_some()
+            })
+        };
+        core.ask_from(place, &held.name, extend, until)
     });
     match persisted.answer {
         Ok(kept) => {
@@ -80,15 +84,13 @@ pub(crate) fn leave(
     let persisted = core.persist(Lane::Release, until, |place, doubtful| {
         let hold = hold.clone();
         let hold = if doubtful { hold.again() } else { hold };
-        let exchange = sure(held.strategy.leave(&hold), |left| left.loss().is_some());
-        core.ask_from(place, &held.name, exchange, until)
+        core.leave_from(place, &held.strategy, &hold, until)
     });
     let result = match persisted.answer {
         Ok(left) => judge(core, held, left, persisted.doubtful, until),
         Err(failure) => {
             if holds_left == 0 {
-                let errand = Errand::release(&held.strategy, hold.again());
-                let _ = core.keeper.run(errand); // without a thread the lease's end must do
+                core.leave_later(&Errand::release(&held.strategy, hold.again()));
             }
             Err(if dropped {
                 Error::failed("release", &held.name, failure)

@@ -6,6 +6,7 @@ use crate::clock::Moment;
 use crate::config::LeaseTime;
 use crate::fence::Fence;
 use crate::keeper::validity::{valid_until, whole_lease};
+use crate::link::Seats;
 use crate::loss::Loss;
 use crate::strategy::{Grant, Kept};
 
@@ -17,6 +18,8 @@ pub(super) struct Belief {
     pub(super) valid_until: Moment,
     pub(super) mark: Option<Vec<u8>>,
     pub(super) fence: Option<Fence>,
+    /// Where it stands, of several servers.
+    pub(super) seats: Seats,
     /// How many leases share the hold.
     pub(super) count: u32,
     /// Why it is lost, once it is; the first reason stays.
@@ -39,6 +42,7 @@ impl Belief {
             valid_until: valid_until(sent, lease),
             mark: grant.mark().map(<[u8]>::to_vec),
             fence: grant.fence(),
+            seats: grant.seats,
             count: 1,
             lost: None,
             over: false,
@@ -113,6 +117,7 @@ impl Belief {
         }
         self.count += 1;
         self.fence = grant.fence().or(self.fence);
+        self.seats = self.seats.and(grant.seats);
         self.lasts(lease, sent);
         true
     }

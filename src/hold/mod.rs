@@ -17,6 +17,7 @@ use crate::config::{LeaseTime, Terms};
 use crate::error::Error;
 use crate::fence::Fence;
 use crate::keeper::validity::{Due, Pace};
+use crate::link::Seats;
 use crate::loss::{Loss, OnLost};
 use crate::name::{Name, Owner, Ticket};
 use crate::observe::{self, Watched};
@@ -133,6 +134,11 @@ impl Held {
         self.look(|belief| belief.fence)
     }
 
+    /// Where it stands, of several servers.
+    pub(crate) fn seats(&self) -> Seats {
+        self.look(|belief| belief.seats)
+    }
+
     pub(crate) fn count(&self) -> u32 {
         self.look(|belief| belief.count)
     }
@@ -179,6 +185,7 @@ impl Held {
             undo: self.doubtful.then_some(belief.lease),
             forced: false,
             repeated: false,
+            seats: belief.seats,
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::{self, Moment};
 use crate::exchange::Exchange;
-use crate::link::Failure;
+use crate::link::{Failure, Seats};
 use crate::name::Name;
 use crate::observe::{Undone, Watched};
 use crate::strategy::{Hold, Left, LockStrategy};
@@ -52,6 +52,19 @@ impl Errand {
             due: now + FIRST,
             pause: FIRST,
         }
+    }
+
+    /// The same, at those servers alone.
+    pub(crate) fn at(&self, seats: Seats) -> Self {
+        Self {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            hold: self.hold.clone().at(seats),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn hold(&self) -> &Hold {
+        &self.hold
     }
 
     pub(crate) fn name(&self) -> &Name {

@@ -18,7 +18,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::clock::{self, Moment};
 use crate::hold::Held;
-use crate::link::Wire;
+use crate::link::Servers;
 pub(crate) use errand::Errand;
 use schedule::Schedule;
 
@@ -46,7 +46,7 @@ pub(crate) struct Keeper(Arc<Shared>);
 /// What the thread shares with its handle.
 #[derive(Debug)]
 struct Shared {
-    wire: Arc<Wire>,
+    servers: Servers,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -62,9 +62,9 @@ struct State {
 }
 
 impl Keeper {
-    pub(crate) fn new(wire: Arc<Wire>) -> Self {
+    pub(crate) fn new(servers: Servers) -> Self {
         Self(Arc::new(Shared {
-            wire,
+            servers,
             state: Mutex::default(),
             wake: Condvar::new(),
         }))
@@ -144,12 +144,12 @@ impl Shared {
 
     /// The thread's life.
     fn work(&self) {
-        let mut round = round::Round::new(&self.wire);
+        let mut round = round::Round::new(&self.servers);
         while let Some(tasks) = self.next() {
             let copies = tasks.clone();
             let ran = catch_unwind(AssertUnwindSafe(|| round.run(tasks)));
             let again = ran.unwrap_or_else(|_| {
-                round = round::Round::new(&self.wire);
+                round = round::Round::new(&self.servers);
                 let soon = clock::now() + SOON;
                 let copies = copies.into_iter();
                 copies.map(|(id, task)| (soon, id, task)).collect()

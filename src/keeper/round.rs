@@ -11,7 +11,8 @@ use crate::config::LeaseTime;
 use crate::environment;
 use crate::exchange::{Fault, Talk};
 use crate::hold::{Held, Turn};
-use crate::link::{Conn, Failure, Wire};
+use crate::link::quorum::{Tally, Vote};
+use crate::link::{Failure, Line, Question, Seats, Servers};
 use crate::loss::Loss;
 use crate::observe::{RenewalFailed, Renewed};
 use crate::strategy::{Kept, Left, sure};
@@ -25,18 +26,11 @@ const BUSY: Duration = Duration::from_millis(5);
 /// The keeper's connection, and the rounds that go over it.
 #[derive(Debug)]
 pub(super) struct Round {
-    conn: Conn,
-    wire: Arc<Wire>,
+    line: Line,
+    servers: Servers,
     looked: bool,
-    /// How long the server has been up, asked at most once a round.
-    uptime: Uptime,
-}
-
-/// How long the server has been up.
-#[derive(Clone, Copy, Debug)]
-enum Uptime {
-    NotAsked,
-    Said(Option<Duration>),
+    /// How long the servers have been up, asked at most once a round.
+    uptimes: Option<Vec<Result<Duration, Failure>>>,
 }
 
 /// Something that is asked in a round.
@@ -61,48 +55,41 @@ enum Said {
 type Again = (Moment, u64, Task);
 
 impl Round {
-    pub(super) fn new(wire: &Arc<Wire>) -> Self {
+    pub(super) fn new(servers: &Servers) -> Self {
         Self {
-            conn: Conn::new(Arc::clone(wire)),
-            wire: Arc::clone(wire),
+            line: servers.line(),
+            servers: servers.clone(),
             looked: false,
-            uptime: Uptime::NotAsked,
+            uptimes: None,
         }
     }
 
     /// Does `tasks`; gives what is to be done again.
     pub(super) fn run(&mut self, tasks: Vec<(u64, Task)>) -> Vec<Again> {
-        self.uptime = Uptime::NotAsked;
+        self.uptimes = None;
         let mut again = Vec::new();
         let mut asked = Vec::new();
-        let mut talks = Vec::new();
         for (id, task) in tasks {
             match plan(id, task) {
-                Plan::Ask(what) => match talk(&what) {
-                    Some(talk) => {
-                        talks.push(talk);
-                        asked.push(Some(what));
-                    }
-                    None => again.extend(self.judge(what, Err(panicked()))),
-                },
+                Plan::Ask(what) => asked.push(what),
                 Plan::Later(due, task) => again.push((due, id, task)),
                 Plan::Nothing => {}
             }
         }
-        if talks.is_empty() {
+        if asked.is_empty() {
             return again;
         }
-        let until = clock::now() + limit(&asked).min(self.wire.timeouts.io);
+        let until = clock::now() + limit(&asked).min(self.servers.io_timeout());
         let mut results = Vec::with_capacity(asked.len());
-        let ran = self.conn.run_all(talks, until, |position, result| {
+        let ran = self.line.ask_all(&asked, until, |position, result| {
             results.push((position, result));
         });
         if let Err(failure) = ran {
-            for what in asked.into_iter().flatten() {
-                again.extend(self.judge(what, Err(failure.clone())));
-            }
-            return again;
+            results = (0..asked.len())
+                .map(|position| (position, Err(failure.clone())))
+                .collect();
         }
+        let mut asked: Vec<_> = asked.into_iter().map(Some).collect();
         for (position, result) in results {
             if let Some(what) = asked[position].take() {
                 again.extend(self.judge(what, result));
@@ -120,7 +107,7 @@ impl Round {
                     Said::Left(left) => left,
                     Said::Kept(_) => Left::Gone,
                 });
-                let errand = errand.heard(&left, &self.wire.watched)?;
+                let errand = errand.heard(&left, self.servers.watched())?;
                 Some((errand.due(), errand.id(), Task::Leave(Box::new(errand))))
             }
             Asked::Renewal {
@@ -157,7 +144,7 @@ impl Round {
         if held.is_over() {
             return None;
         }
-        self.wire.watched.tell(|observer| {
+        self.servers.watched().tell(|observer| {
             observer.renewed(&Renewed {
                 name: &held.name,
                 owner: &held.owner,
@@ -177,7 +164,7 @@ impl Round {
         }
         held.fail();
         let remaining = held.remaining();
-        self.wire.watched.tell(|observer| {
+        self.servers.watched().tell(|observer| {
             observer.renewal_failed(&RenewalFailed {
                 name: &held.name,
                 owner: &held.owner,
@@ -193,25 +180,23 @@ impl Round {
 
     /// Whether the server was started anew since the hold began.
     fn was_forgotten(&mut self, held: &Held) -> bool {
-        let conn = &mut self.conn;
-        let until = clock::now() + self.wire.timeouts.io;
-        environment::was_forgotten(&self.wire, held.began(), || {
-            if let Uptime::Said(uptime) = self.uptime {
-                return uptime;
-            }
-            let uptime = conn.run(Talk::new(environment::uptime()), until).ok();
-            self.uptime = Uptime::Said(uptime);
-            uptime
+        let until = clock::now() + self.servers.io_timeout();
+        environment::was_forgotten(&self.servers, held.began(), || {
+            let ask = || self.line.each(environment::uptime, until);
+            self.uptimes.get_or_insert_with(ask).clone()
         })
     }
 
-    /// Once: looks whether the server may drop lock keys, where it lets us look.
+    /// Once: looks whether a server may drop lock keys, where it lets us look.
     fn look_around(&mut self, until: Moment) {
         if until.remaining().is_zero() || std::mem::replace(&mut self.looked, true) {
             return;
         }
-        if let Ok(Some(policy)) = self.conn.run(Talk::new(environment::eviction()), until) {
-            environment::warn_of_eviction(&self.wire, &policy);
+        let policies = self.line.each(environment::eviction, until);
+        for (wire, policy) in self.servers.wires().iter().zip(policies) {
+            if let Ok(Some(policy)) = policy {
+                environment::warn_of_eviction(wire, &policy);
+            }
         }
     }
 }
@@ -254,20 +239,64 @@ fn plan(id: u64, task: Task) -> Plan {
     })
 }
 
-/// The question; `None` where the strategy panicked over it.
-fn talk(asked: &Asked) -> Option<Talk<Said>> {
-    let ask = || match asked {
-        Asked::Renewal { held, lease, .. } => {
-            let exchange = held.strategy.extend(&held.describe(0), *lease);
-            Talk::new(
-                sure(exchange, |kept| kept.loss().is_some())
-                    .map(Said::Kept)
-                    .shielded(),
-            )
+impl Question for Asked {
+    type Answer = Said;
+
+    fn talk(&self, _: usize) -> Result<Talk<Said>, Failure> {
+        let ask = || match self {
+            Self::Renewal { held, lease, .. } => {
+                let exchange = held.strategy.extend(&held.describe(0), *lease);
+                Talk::new(
+                    sure(exchange, |kept| kept.loss().is_some())
+                        .map(Said::Kept)
+                        .shielded(),
+                )
+            }
+            Self::Errand(errand) => Talk::by_source(errand.ask().map(Said::Left).shielded()),
+        };
+        catch_unwind(AssertUnwindSafe(ask)).map_err(|_| panicked())
+    }
+
+    fn seats(&self) -> Seats {
+        match self {
+            Self::Renewal { held, .. } => held.seats(),
+            Self::Errand(errand) => errand.hold().seats,
         }
-        Asked::Errand(errand) => Talk::by_source(errand.ask().map(Said::Left).shielded()),
+    }
+}
+
+/// The votes, of which each answer is changed.
+fn each<T>(votes: &[Vote<Said>], change: impl Fn(&Said) -> T) -> Vec<Vote<T>> {
+    let change = |said: &Result<Said, Failure>| match said {
+        Ok(said) => Ok(change(said)),
+        Err(failure) => Err(failure.clone()),
     };
-    catch_unwind(AssertUnwindSafe(ask)).ok()
+    votes.iter().map(|vote| vote.as_ref().map(change)).collect()
+}
+
+impl Tally for Said {
+    fn tally(votes: &[Vote<Self>]) -> Option<Self> {
+        let said = votes.iter().flatten().flatten().next()?;
+        if let Self::Left(_) = said {
+            let left = |said: &Self| match said {
+                Self::Left(left) => *left,
+                Self::Kept(_) => Left::Gone,
+            };
+            return Left::tally(&each(votes, left)).map(Self::Left);
+        }
+        let kept = |said: &Self| match said {
+            Self::Kept(kept) => kept.clone(),
+            Self::Left(_) => Kept::Gone,
+        };
+        Kept::tally(&each(votes, kept)).map(Self::Kept)
+    }
+
+    fn word(&self) -> String {
+        match self {
+            Self::Kept(kept) => kept.word(),
+            Self::Left(left) => left.word(),
+        }
+    }
 }
 
 fn panicked() -> Failure {
@@ -278,10 +307,9 @@ fn panicked() -> Failure {
 }
 
 /// How long a round may take: a sixth of the shortest lease in it.
-fn limit(asked: &[Option<Asked>]) -> Duration {
+fn limit(asked: &[Asked]) -> Duration {
     asked
         .iter()
-        .flatten()
         .filter_map(|asked| match asked {
             Asked::Renewal { lease, .. } => Some(lease.as_duration() / 6),
             Asked::Errand(_) => None,

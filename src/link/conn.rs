@@ -6,16 +6,17 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::converse::{State, converse};
 use super::{Failure, Wire};
 use crate::clock::{self, Moment};
-use crate::exchange::{Answer, Exchange, Fault, Heard, Reply, Talk};
+use crate::exchange::{Exchange, Fault, Reply, Talk};
 use crate::observe::Reconnected;
 
 /// Idle for longer than this, and a connection is asked whether it still lives.
 const STALE: Duration = Duration::from_secs(1);
 
 /// The shortest time-out that a socket can keep.
-const SHORTEST: Duration = Duration::from_millis(10);
+pub(super) const SHORTEST: Duration = Duration::from_millis(10);
 
 /// A place for a connection: dialled when it is first used, and again after it broke.
 ///
@@ -28,11 +29,17 @@ pub(crate) struct Conn {
     broke: bool,
 }
 
-struct Open {
+/// A connection that stands.
+pub(super) struct Open {
     redis: redis::Connection,
     used: Moment,
     limit: Duration,
+    /// Since when its server has been up, at the latest, where that was asked.
+    pub(super) born: Option<Moment>,
 }
+
+/// Why an answer stays out.
+pub(super) type Silence = Arc<dyn std::error::Error + Send + Sync>;
 
 /// A connection on which an answer is still owed: good for nothing but an undo.
 #[derive(Debug)]
@@ -90,23 +97,51 @@ impl Conn {
     ) -> Result<Option<Poisoned>, Failure> {
         let mut open = self.ready(until)?;
         let state = converse(&mut open, talks, until, &mut done, &self.wire);
+        Ok(self.put(open, state))
+    }
+
+    /// Puts a connection back, if it is of use; gives it away where an answer is owed.
+    pub(super) fn put(&mut self, mut open: Open, state: State) -> Option<Poisoned> {
         self.broke = state != State::Sound;
         match state {
             State::Sound => {
                 open.used = clock::now();
                 self.open = Some(open);
-                Ok(None)
+                None
             }
-            State::Suspect => Ok(None),
+            State::Suspect => None,
             State::Broken => {
                 self.wire.note_trouble();
-                Ok(None)
+                None
             }
             State::Owing => {
                 self.wire.note_trouble();
-                Ok(Some(Poisoned(Box::new(open), Arc::clone(&self.wire))))
+                Some(Poisoned(Box::new(open), Arc::clone(&self.wire)))
             }
         }
+    }
+
+    /// Takes out the open connection, and whether it was in use just now. Whoever finds that
+    /// it does not live any more says so.
+    pub(super) fn lift(&mut self) -> Option<(Open, bool)> {
+        let mut open = self.open.take()?;
+        let is_fresh = clock::now().since(open.used) < STALE;
+        if open.set_limit(self.wire.timeouts.io).is_err() {
+            self.broke = true;
+            return None;
+        }
+        Some((open, is_fresh))
+    }
+
+    /// Dials, with all time-outs set.
+    pub(super) fn open(&mut self, until: Moment) -> Result<Open, Failure> {
+        let mut open = self.dial(until)?;
+        open.set_limit(self.limit(until))
+            .map_err(|error| Failure::Unreachable {
+                address: self.wire.endpoint.address().to_owned(),
+                source: Arc::new(error),
+            })?;
+        Ok(open)
     }
 
     /// Takes out the open connection, dialled where there is none, with its time-outs set.
@@ -119,13 +154,7 @@ impl Conn {
             }
             self.broke = true;
         }
-        let mut open = self.dial(until)?;
-        open.set_limit(self.limit(until))
-            .map_err(|error| Failure::Unreachable {
-                address: self.wire.endpoint.address().to_owned(),
-                source: Arc::new(error),
-            })?;
-        Ok(open)
+        self.open(until)
     }
 
     fn dial(&mut self, until: Moment) -> Result<Open, Failure> {
@@ -146,6 +175,7 @@ impl Conn {
             redis,
             used: clock::now(),
             limit: Duration::ZERO,
+            born: None,
         })
     }
 
@@ -175,14 +205,14 @@ impl Open {
         Ok(())
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Result<(), Silence> {
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Silence> {
         self.redis
             .send_packed_command(bytes)
             .map_err(|error| Arc::new(error) as _)
     }
 
     /// What the server said before it hung up, unasked: that it has too many clients.
-    fn refusal(&mut self) -> Option<Fault> {
+    pub(super) fn refusal(&mut self) -> Option<Fault> {
         match Reply::from_redis(self.redis.recv_response().ok()?) {
             Ok(Reply::Error(error)) => Some(Fault::Refused(error)),
             _ => None,
@@ -191,7 +221,7 @@ impl Open {
 
     /// Receives one reply. A socket's time-out counts anew for each: where little is left until
     /// `until`, it is made less.
-    fn receive(&mut self, until: Moment) -> Result<redis::Value, Silence> {
+    pub(super) fn receive(&mut self, until: Moment) -> Result<redis::Value, Silence> {
         let left = until.remaining();
         if left < self.limit / 2 {
             if left.is_zero() {
@@ -213,109 +243,12 @@ impl Open {
     }
 }
 
-/// What a conversation left of its connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Everything was answered.
-    Sound,
-    /// Everything was answered, but it is the wrong server, or the answers make no sense.
-    Suspect,
-    /// An answer stayed out.
-    Owing,
-    /// A question did not get through whole.
-    Broken,
-}
-
-/// Why an answer stays out.
-type Silence = Arc<dyn std::error::Error + Send + Sync>;
-
-/// Runs `talks` to their ends, until `until` at the latest.
-fn converse<T>(
-    open: &mut Open,
-    talks: Vec<Talk<T>>,
-    until: Moment,
-    done: &mut impl FnMut(usize, Result<T, Failure>),
-    wire: &Wire,
-) -> State {
-    let mut state = State::Sound;
-    let mut round: Vec<_> = talks.into_iter().enumerate().collect();
-    let mut bytes = Vec::with_capacity(256 * round.len());
-    while !round.is_empty() {
-        bytes.clear();
-        for (_, talk) in &round {
-            talk.pack(&mut bytes);
-        }
-        let mut silence = open.send(&bytes).err();
-        let unsent = silence.is_some();
-        if unsent && let Some(refusal) = open.refusal() {
-            for (position, talk) in round {
-                done(
-                    position,
-                    Err(Failure::from_fault(refusal.clone(), talk.command(None))),
-                );
-            }
-            return State::Suspect;
-        }
-        let mut next = Vec::new();
-        for (position, talk) in round {
-            if let Some(silence) = &silence {
-                done(position, Err(unanswered(wire, silence)));
-                continue;
-            }
-            match open.receive(until) {
-                Ok(value) => match hear(talk, value) {
-                    Ok(talk) => next.push((position, talk)),
-                    Err(result) => {
-                        if result.as_ref().is_err_and(Failure::is_suspicious) {
-                            state = State::Suspect;
-                        }
-                        done(position, result);
-                    }
-                },
-                Err(error) => {
-                    done(position, Err(unanswered(wire, &error)));
-                    silence = Some(error);
-                }
-            }
-        }
-        if let Some(silence) = &silence {
-            for (position, _) in next {
-                done(position, Err(unanswered(wire, silence)));
-            }
-            // Nothing can be said behind half a question.
-            return if unsent { State::Broken } else { State::Owing };
-        }
-        round = next;
-    }
-    state
-}
-
-/// Gives the answer to the talk: what is left of it, or its result.
-fn hear<T>(talk: Talk<T>, value: redis::Value) -> Result<Talk<T>, Result<T, Failure>> {
-    let line = match &value {
-        redis::Value::ServerError(error) => {
-            crate::exchange::ServerError::new(error.code(), error.details().unwrap_or_default())
-                .script_line()
-        }
-        _ => None,
-    };
-    let command = talk.command(line);
-    let failure = |fault: Fault| Failure::from_fault(fault, command);
-    let reply = Reply::from_redis(value).map_err(|fault| Err(failure(fault)))?;
-    match talk.hear(Answer::new(reply, clock::wall())) {
-        Heard::More(talk) => Ok(talk),
-        Heard::Done(result) => Err(result.map_err(failure)),
-    }
-}
-
-fn unanswered(wire: &Wire, silence: &Silence) -> Failure {
-    Failure::Unanswered {
-        address: wire.endpoint.address().to_owned(),
-        source: Arc::clone(silence),
-    }
-}
-
 impl Poisoned {
+    /// Takes the connection back, for an undo that several servers are told at once.
+    pub(super) fn into_open(self) -> Open {
+        *self.0
+    }
+
     /// Sends `exchange`, its scripts by source, behind what was not answered, and closes
     /// the connection. What was sent before was carried out before.
     pub(crate) fn undo<T>(self, exchange: Exchange<T>, until: Moment) -> Result<T, Failure> {

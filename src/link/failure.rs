@@ -1,9 +1,12 @@
 //! Why a question to the server had no result, and what follows from that.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::Shortfall;
 use crate::error::ErrorKind;
 use crate::exchange::{Fault, ServerError};
+use crate::loss::shown;
 
 /// Why a question to the server had no result, as the layer of connections tells it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -50,6 +53,19 @@ pub(crate) enum Failure {
     Malformed(Fault),
     #[error("the server does not support {0}")]
     Unsupported(&'static str),
+    #[error("{address} is left out until it answers again: {why}")]
+    LeftOut { address: String, why: String },
+    #[error(
+        "{address} does not count: it was started {} ago, and may have forgotten a lock for \
+         another {}", shown(*.up), shown(*.left)
+    )]
+    Young {
+        address: String,
+        up: Duration,
+        left: Duration,
+    },
+    #[error("{0}")]
+    NoQuorum(Arc<Shortfall>),
 }
 
 /// Error replies that pass by themselves: worth another try while there is time.
@@ -99,7 +115,10 @@ impl Failure {
             | Self::NoThread(_)
             | Self::ShutDown
             | Self::ForeignLock(_)
+            | Self::LeftOut { .. }
+            | Self::Young { .. }
             | Self::Unsupported(_) => false,
+            Self::NoQuorum(shortfall) => shortfall.may_have_run,
         }
     }
 
@@ -110,8 +129,11 @@ impl Failure {
             | Self::PoolExhausted { .. }
             | Self::Unanswered { .. }
             | Self::Unheard(_)
+            | Self::LeftOut { .. }
+            | Self::Young { .. }
             | Self::TooLate
             | Self::Busy => true,
+            Self::NoQuorum(shortfall) => shortfall.is_passing,
             Self::Refused(error) => PASSING.contains(&error.code()) || is_overcrowded(error),
             _ => false,
         }
@@ -134,7 +156,10 @@ impl Failure {
 
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unreachable { .. } => ErrorKind::Unreachable,
+            Self::Unreachable { .. } | Self::LeftOut { .. } | Self::Young { .. } => {
+                ErrorKind::Unreachable
+            }
+            Self::NoQuorum(shortfall) => shortfall.kind,
             Self::PoolExhausted { .. } => ErrorKind::PoolExhausted,
             Self::Denied { .. } => ErrorKind::Denied,
             Self::Refused(_) => ErrorKind::Refused,

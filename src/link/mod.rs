@@ -1,16 +1,33 @@
-//! From exchanges to servers: connections, their pool, and who runs an exchange on what.
+//! From exchanges to servers: connections, their pool, and who runs an exchange on what, on
+//! one server or on several.
 
+mod access;
 mod conn;
+mod converse;
 mod endpoint;
 mod failure;
+mod fan;
+mod line;
+mod muster;
+mod node;
 mod pool;
-mod single;
+mod question;
+pub(crate) mod quorum;
+mod redlock;
+mod scatter;
+mod seats;
+mod shortfall;
 
+pub(crate) use access::Link;
 pub(crate) use conn::{Conn, Miss, Poisoned};
 pub(crate) use endpoint::Endpoint;
 pub(crate) use failure::Failure;
+pub(crate) use fan::Nodes;
+pub(crate) use line::{Line, Servers};
 pub(crate) use pool::{Lane, Place};
-pub(crate) use single::Single;
+pub(crate) use question::{Ask, Question};
+pub(crate) use seats::{MOST, Seats};
+pub(crate) use shortfall::Shortfall;
 
 use std::time::Duration;
 

@@ -1,14 +1,14 @@
 //! The pool: r2d2 counts and hands out places for connections; who takes one dials it.
 
 use std::convert::Infallible;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
-use super::{Conn, Failure, Miss, Wire};
+use super::{Failure, Line, Servers};
 use crate::clock::Moment;
-use crate::exchange::{Exchange, Talk};
 
 /// What a connection is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Lane {
     Release,
 }
 
-/// Places for connections to one server, and one that is kept back for releases.
+/// Places for lines to the servers, and one that is kept back for releases.
 #[derive(Debug)]
 pub(crate) struct Pool {
     common: r2d2::Pool<Places>,
@@ -27,7 +27,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(wire: &Arc<Wire>, size: u32) -> Self {
+    pub(crate) fn new(servers: &Servers, size: u32) -> Self {
         // r2d2 adds its places on a thread; one is enough, since none of them does I/O there.
         let threads = Arc::new(
             ScheduledThreadPool::builder()
@@ -43,7 +43,7 @@ impl Pool {
                 .test_on_check_out(false)
                 .error_handler(Box::new(r2d2::NopErrorHandler))
                 .thread_pool(Arc::clone(&threads))
-                .build_unchecked(Places(Arc::clone(wire)))
+                .build_unchecked(Places(servers.clone()))
         };
         Self {
             common: pool(size, 1),
@@ -74,31 +74,37 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Place(r2d2::PooledConnection<Places>);
 
-impl Place {
-    /// Runs `exchange`; the connection and the answers are had by `until`, or there is no
-    /// result.
-    pub(crate) fn ask<T>(&mut self, exchange: Exchange<T>, until: Moment) -> Result<T, Miss> {
-        self.0.run(Talk::new(exchange), until)
+impl Deref for Place {
+    type Target = Line;
+
+    fn deref(&self) -> &Line {
+        &self.0
+    }
+}
+
+impl DerefMut for Place {
+    fn deref_mut(&mut self) -> &mut Line {
+        &mut self.0
     }
 }
 
 /// Makes places. A place that broke is empty again, and so never broken as a place.
 #[derive(Debug)]
-pub(crate) struct Places(Arc<Wire>);
+pub(crate) struct Places(Servers);
 
 impl r2d2::ManageConnection for Places {
-    type Connection = Conn;
+    type Connection = Line;
     type Error = Infallible;
 
-    fn connect(&self) -> Result<Conn, Infallible> {
-        Ok(Conn::new(Arc::clone(&self.0)))
+    fn connect(&self) -> Result<Line, Infallible> {
+        Ok(self.0.line())
     }
 
-    fn is_valid(&self, _: &mut Conn) -> Result<(), Infallible> {
+    fn is_valid(&self, _: &mut Line) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn has_broken(&self, _: &mut Conn) -> bool {
+    fn has_broken(&self, _: &mut Line) -> bool {
         false
     }
 }

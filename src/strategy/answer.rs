@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::fence::Fence;
+use crate::link::Seats;
 use crate::loss::Loss;
 use crate::name::{Owner, short_hash};
 
@@ -40,13 +41,30 @@ pub enum Attempt {
 /// let grant = Grant::default().with_mark("1369146406");
 /// assert_eq!(grant.mark(), Some(&b"1369146406"[..]));
 /// ```
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Grant {
+    /// Who granted it, of several servers.
+    pub(crate) seats: Seats,
     mark: Option<Vec<u8>>,
     fence: Option<Fence>,
 }
 
+impl Default for Grant {
+    fn default() -> Self {
+        Self {
+            seats: Seats::ALL,
+            mark: None,
+            fence: None,
+        }
+    }
+}
+
 impl Grant {
+    /// The same grant, of those servers.
+    pub(crate) fn at(self, seats: Seats) -> Self {
+        Self { seats, ..self }
+    }
+
     /// Adds what now stands at the server as the sign of this hold.
     ///
     /// # Examples
@@ -115,7 +133,7 @@ impl fmt::Debug for Grant {
         f.debug_struct("Grant")
             .field("mark", &self.mark.as_deref().map(short_hash))
             .field("fence", &self.fence)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

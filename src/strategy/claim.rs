@@ -5,6 +5,7 @@ use std::fmt;
 use crate::clock::WallTime;
 use crate::config::LeaseTime;
 use crate::fence::Fence;
+use crate::link::Seats;
 use crate::name::{Name, Owner, Ticket, short_hash};
 
 /// Who wants which lock, and for how long.
@@ -122,6 +123,7 @@ impl Claim {
             undo: Some(self.lease),
             forced: false,
             repeated: false,
+            seats: Seats::ALL,
         }
     }
 }
@@ -150,12 +152,20 @@ pub struct Hold {
     pub(crate) undo: Option<LeaseTime>,
     pub(crate) forced: bool,
     pub(crate) repeated: bool,
+    /// Where it may stand, of several servers.
+    pub(crate) seats: Seats,
 }
 
 impl Hold {
     /// The same hold, when it is left again.
     pub(crate) fn again(mut self) -> Self {
         self.repeated = true;
+        self
+    }
+
+    /// The same hold, at those servers alone.
+    pub(crate) fn at(mut self, seats: Seats) -> Self {
+        self.seats = seats;
         self
     }
 

@@ -114,10 +114,27 @@ pub trait LockStrategy: fmt::Debug + Send + Sync {
         let _ = lease;
         Ok(())
     }
+
+    /// Checks that a majority of [several servers](crate::Client::redlock) may decide by this
+    /// strategy; says why not.
+    ///
+    /// Defaults to yes, which is right for who keeps the three promises: what a minority
+    /// granted is left again, and must then be gone for good.
+    ///
+    /// # Errors
+    ///
+    /// The reason, for the text of an
+    /// [`InvalidConfig`](crate::ErrorKind::InvalidConfig).
+    fn admit_many(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: LockStrategy + ?Sized> LockStrategy for Arc<S> {
+    fn admit_many(&self) -> Result<(), String> {
+        (**self).admit_many()
+    }
     fn acquire(&self, claim: &Claim) -> Exchange<Attempt> {
         (**self).acquire(claim)
     }

@@ -173,6 +173,15 @@ impl LockStrategy for Timestamp {
         matches!(self.way, Way::Guarded { .. })
     }
 
+    fn admit_many(&self) -> Result<(), String> {
+        let why = "a stamp does not say whose it is: what a minority granted could not be undone, \
+                   and would lock everybody out until it has passed";
+        match self.way {
+            Way::Classic => Err(why.to_owned()),
+            Way::Guarded { .. } => Ok(()),
+        }
+    }
+
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
         match self.way {
             Way::Guarded { shortest, .. } if lease.as_duration() > shortest => Err(format!(

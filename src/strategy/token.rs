@@ -179,6 +179,16 @@ impl LockStrategy for Token {
     fn fences(&self) -> bool {
         self.commands.is_none()
     }
+
+    fn admit_many(&self) -> Result<(), String> {
+        let why = "without scripts there are no tombstones: a question that comes in after its \
+                   undo leaves a key at a server; and what one server has in place of them is \
+                   asked of all";
+        match &self.commands {
+            Some(_) => Err(why.to_owned()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The key that refuses late questions of a ticket.

@@ -55,14 +55,14 @@ impl Doubt {
         }
         if answer.is_none() {
             let until = clock::now() + core.drop_timeout;
-            answer = core.link.ask_afresh(strategy.leave(&hold), until).ok();
+            answer = core.link.ask_afresh(|| strategy.leave(&hold), until).ok();
         }
         let confirmed = matches!(answer, Some(Left::Freed | Left::StillHeld));
         let name = hold.name();
         core.watched()
             .tell(|observer| observer.undone(&Undone { name, confirmed }));
         if !confirmed {
-            let _ = core.keeper.run(Errand::undo(strategy, hold));
+            core.leave_later(&Errand::undo(strategy, hold));
         }
     }
 }

@@ -120,9 +120,9 @@ impl<'a> Acquisition<'a> {
     fn ask(&mut self, place: &mut Place, until: Moment) -> Result<Lease, Vain> {
         self.claim.now = clock::wall();
         let sent = clock::now();
-        let exchange = self.terms.strategy.acquire(&self.claim);
-        let name = &self.claim.name;
-        match self.core.ask_from(place, name, exchange, until) {
+        let strategy = &self.terms.strategy;
+        let claim = &mut self.claim;
+        match self.core.acquire_from(place, strategy, claim, until) {
             Ok(Attempt::Granted(grant)) => self.granted(&grant, sent),
             Ok(Attempt::Held(holder)) => Err(self.held(holder)),
             Ok(Attempt::Withdrawn | Attempt::OuterGone) => {

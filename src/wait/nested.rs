@@ -27,7 +27,7 @@ impl Acquisition<'_> {
         if outer.is_over() || outer.check().is_err() {
             return None;
         }
-        let claim = Claim {
+        let mut claim = Claim {
             owner: outer.alias,
             ticket: Ticket::fresh(),
             count: outer.count() + 1,
@@ -36,16 +36,16 @@ impl Acquisition<'_> {
             ..self.claim.clone()
         };
         let sent = clock::now();
-        let exchange = self.terms.strategy.acquire(&claim);
-        let name = &self.claim.name;
-        match self.core.ask_from(place, name, exchange, until) {
+        let strategy = &self.terms.strategy;
+        let asked = self.core.acquire_from(place, strategy, &mut claim, until);
+        match asked {
             Ok(Attempt::Granted(grant)) => {
                 if outer.reenter(&grant, claim.lease, sent) {
                     return Some(Ok(self.lease(Arc::clone(outer), grant.fence())));
                 }
                 // The outer hold came to its end meanwhile, and this grant has made it longer.
-                let leave = self.terms.strategy.leave(&outer.describe(0));
-                let _ = self.core.ask_from(place, name, leave, until);
+                let hold = outer.describe(0);
+                let _ = self.core.leave_from(place, strategy, &hold, until);
                 None
             }
             Ok(Attempt::Held(holder)) => {
@@ -81,9 +81,9 @@ impl Acquisition<'_> {
         let count = outer.count();
         if count > 0 && !outer.is_over() && outer.check().is_ok() {
             let hold: Hold = outer.describe(count);
-            let exchange = self.terms.strategy.leave(&hold);
+            let leave = || self.terms.strategy.leave(&hold);
             let lane = crate::link::Lane::Release;
-            let _ = self.core.ask(&self.claim.name, exchange, lane, until);
+            let _ = self.core.ask(&self.claim.name, leave, lane, until);
         }
     }
 }

@@ -67,6 +67,10 @@ impl LockStrategy for Mutant {
         self.inner.fences()
     }
 
+    fn admit_many(&self) -> Result<(), String> {
+        self.inner.admit_many()
+    }
+
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
         self.inner.admit(lease)
     }

@@ -68,6 +68,10 @@ impl LockStrategy for Any {
         self.0.fences()
     }
 
+    fn admit_many(&self) -> Result<(), String> {
+        self.0.admit_many()
+    }
+
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
         self.0.admit(lease)
     }

@@ -45,6 +45,8 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct Ground {
     servers: Vec<Server>,
+    /// Servers that were asked for and answer nothing.
+    silent: Vec<Server>,
 }
 
 impl Ground {
@@ -57,7 +59,41 @@ impl Ground {
     pub fn of(server: Server) -> Ground {
         Ground {
             servers: vec![server],
+            silent: Vec::new(),
         }
+    }
+
+    /// So many servers that know nothing of each other: a majority decides.
+    pub fn redlock(count: usize) -> Ground {
+        Ground {
+            servers: (0..count).map(|_| Server::start()).collect(),
+            silent: Vec::new(),
+        }
+    }
+
+    /// The same, with one more that is dead.
+    pub fn and_one_dead(mut self) -> Ground {
+        let mut dead = Server::start();
+        dead.kill();
+        self.silent.push(dead);
+        self
+    }
+
+    /// The same, with one more that hangs.
+    pub fn and_one_hanging(mut self) -> Ground {
+        let hanging = Server::start();
+        hanging.freeze();
+        self.silent.push(hanging);
+        self
+    }
+
+    fn is_redlock(&self) -> bool {
+        self.servers.len() + self.silent.len() > 1
+    }
+
+    fn urls(&self) -> Vec<String> {
+        let servers = self.silent.iter().chain(&self.servers);
+        servers.map(Server::url).collect()
     }
 
     /// The server, where there is one; else the first.
@@ -71,6 +107,9 @@ impl Ground {
 
     /// The settings of a client, with short pauses between tries.
     pub fn builder(&self) -> Builder {
+        if self.is_redlock() {
+            return redlock(self.urls());
+        }
         builder(self.server().url())
     }
 
@@ -120,11 +159,25 @@ impl Ground {
 
     /// Has somebody else hold the lock of that name.
     pub fn seize(&self, wire: Wire, name: &str, lease: Duration) {
-        for server in &self.servers {
-            wire.seize(server, name, lease);
+        let (first, others) = self.servers.split_first().expect("there is a server");
+        wire.seize(first, name, lease);
+        for server in others {
+            copy(first, server, name);
         }
     }
 }
+
+/// The settings of a client of several servers, which were started just now.
+pub fn redlock(urls: impl IntoIterator<Item = String>) -> Builder {
+    Client::redlock(urls)
+        .quarantine(Duration::ZERO)
+        .retry(Retry::uniform(ms(5)))
+        .io_timeout(SHARE)
+        .connect_timeout(SHARE)
+}
+
+/// How long one of several servers may take: below the shortest lease of a promise.
+pub const SHARE: Duration = ms(90);
 
 /// The settings of a client of the server at `url`, with short pauses between tries.
 pub fn builder(url: impl Into<String>) -> Builder {
@@ -141,6 +194,17 @@ pub fn fleeting(builder: Builder, lease: Duration) -> Client {
         .renewal(Renewal::Off)
         .build()
         .expect("the settings are valid")
+}
+
+/// Has `to` hold under `name` what `from` holds there.
+fn copy(from: &Server, to: &Server, name: &str) {
+    let (mut from, mut to) = (from.connection(), to.connection());
+    let mut dump = redis::cmd("DUMP");
+    let dump: Vec<u8> = dump.arg(name).query(&mut from).expect("it is there");
+    let ttl: i64 = redis::cmd("PTTL").arg(name).query(&mut from).unwrap();
+    let mut restore = redis::cmd("RESTORE");
+    restore.arg(name).arg(ttl.max(0)).arg(dump).arg("REPLACE");
+    restore.exec(&mut to).expect("it can be written");
 }
 
 /// Waits until the lease has ended.
@@ -161,7 +225,7 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
-pub fn ms(millis: u64) -> Duration {
+pub const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 

@@ -41,7 +41,10 @@ impl<S: LockStrategy> Recorder<S> {
 
     /// How often a lock was asked for: a retry counts, a script sent again by its source does not.
     pub fn tries(&self) -> usize {
-        self.seen.lock().claims.len()
+        let seen = self.seen.lock();
+        let mut tries: Vec<_> = seen.claims.iter().map(Claim::now).collect();
+        tries.dedup(); // several servers are asked the same
+        tries.len()
     }
 
     pub fn last_claim(&self) -> Claim {
@@ -95,6 +98,10 @@ impl<S: LockStrategy> LockStrategy for Recorder<S> {
 
     fn fences(&self) -> bool {
         self.inner.fences()
+    }
+
+    fn admit_many(&self) -> Result<(), String> {
+        self.inner.admit_many()
     }
 
     fn admit(&self, lease: LeaseTime) -> Result<(), String> {
