@@ -54,7 +54,7 @@ fn a_lock_whose_holder_is_gone_frees_itself() {
     let lock = client.lock("lock").unwrap();
     std::mem::forget(lock.acquire().unwrap());
     eventually(PATIENCE, "the lock frees itself", || {
-        !lock.is_locked().unwrap()
+        matches!(lock.is_locked(), Ok(false)) // of several servers, each has an end of its own
     });
     assert!(lock.try_acquire().unwrap().is_some());
 }

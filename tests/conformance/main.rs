@@ -54,6 +54,58 @@ mod valkey {
     mod token_commands; // which Redis has from 8.4 on, and Valkey from 9
 }
 
+/// Three servers that know nothing of each other.
+#[path = "rows"]
+mod redlock_of_3 {
+    use crate::ground::Ground;
+
+    fn start() -> Ground {
+        Ground::redlock(3)
+    }
+
+    mod quorum_guarded_millis;
+    mod quorum_reentrant;
+    mod quorum_token;
+}
+
+/// Five of them.
+#[path = "rows"]
+mod redlock_of_5 {
+    use crate::ground::Ground;
+
+    fn start() -> Ground {
+        Ground::redlock(5)
+    }
+
+    mod quorum_token;
+}
+
+/// Three, one of which is dead.
+#[path = "rows"]
+mod redlock_one_dead {
+    use crate::ground::Ground;
+
+    fn start() -> Ground {
+        Ground::redlock(2).and_one_dead()
+    }
+
+    mod quorum_reentrant;
+    mod quorum_token;
+}
+
+/// Three, one of which hangs.
+#[path = "rows"]
+mod redlock_one_hanging {
+    use crate::ground::Ground;
+
+    fn start() -> Ground {
+        Ground::redlock(2).and_one_hanging()
+    }
+
+    mod quorum_guarded_millis;
+    mod quorum_token;
+}
+
 mod complete {
     //! Nothing is forgotten: neither a strategy nor a promise nor a row.
 

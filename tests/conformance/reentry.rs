@@ -131,7 +131,7 @@ fn an_inner_acquire_never_shortens_the_outer_lease() {
     let ground = super::start();
     let lock = ground.client(super::strategy()).lock("lock").unwrap();
     let outer = lock.thread().acquire().unwrap();
-    let brief = lock.clone().lease(ms(50)).unwrap();
+    let brief = lock.clone().lease(ms(100)).unwrap();
     let inner = brief.thread().acquire().unwrap();
     assert!(outer.remaining() > ms(20_000));
     assert!(lock.holder().unwrap().unwrap().remaining().unwrap() > ms(20_000));

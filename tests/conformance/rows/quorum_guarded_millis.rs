@@ -1,0 +1,45 @@
+//! Time stamps in Java milliseconds, each step one script, on several servers of which a majority decides.
+//!
+//! `foreign_type`, `resend` and `undo` ask one server by hand: `tests/redlock` shows what they
+//! come to on several. `ownership` compares all that stands anywhere, and stamps outlive their
+//! leases: a late release removes its own where the next holder has none.
+
+use std::time::Duration;
+
+use leasehold::strategy::{Dialect, Timestamp};
+
+use super::start;
+use crate::ground::Wire;
+
+const WIRE: Wire = Wire::Millis;
+
+fn strategy() -> Timestamp {
+    Timestamp::guarded(Dialect::java_millis(), Duration::from_secs(60))
+}
+
+#[path = "../exclusion.rs"]
+mod exclusion;
+#[path = "../expiry.rs"]
+mod expiry;
+#[path = "../extend.rs"]
+mod extend;
+#[path = "../full_memory.rs"]
+mod full_memory;
+#[path = "../full_memory_extend.rs"]
+mod full_memory_extend;
+#[path = "../holder.rs"]
+mod holder;
+#[path = "../lifetimes.rs"]
+mod lifetimes;
+#[path = "../names.rs"]
+mod names;
+#[path = "../no_reentry.rs"]
+mod no_reentry;
+#[path = "../no_residue.rs"]
+mod no_residue;
+#[path = "../release.rs"]
+mod release;
+#[path = "../script_flush.rs"]
+mod script_flush;
+#[path = "../waiting.rs"]
+mod waiting;
