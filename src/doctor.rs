@@ -107,38 +107,115 @@ pub enum Concern {
 
 impl Report {
     /// Who made the server: `redis` or `valkey`, or empty where it did not say.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert!(["redis", "valkey"].contains(&report.make()));
+    /// # Ok(()) }
+    /// ```
     pub fn make(&self) -> &str {
         &self.make
     }
 
     /// The server's version.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert!(report.version().contains('.'));
+    /// # Ok(()) }
+    /// ```
     pub fn version(&self) -> &str {
         &self.version
     }
 
     /// Whether it takes writes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert_eq!(report.role(), leasehold::Role::Primary);
+    /// # Ok(()) }
+    /// ```
     pub fn role(&self) -> Role {
         self.role
     }
 
     /// The policy by which it drops keys when it is full; `None` where it never does, or did
     /// not say.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert_eq!(report.eviction(), None); // noeviction
+    /// # Ok(()) }
+    /// ```
     pub fn eviction(&self) -> Option<&str> {
         self.eviction.as_deref()
     }
 
     /// How far the server's clock and this machine's are apart, at most; `None` where it did
     /// not say.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert!(report.clock_skew().is_some());
+    /// # Ok(()) }
+    /// ```
     pub fn clock_skew(&self) -> Option<Duration> {
         self.clock_skew
     }
 
     /// Everything that was found.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert!(report.findings().iter().any(|finding| finding.about == "role"));
+    /// # Ok(()) }
+    /// ```
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
     /// The worst of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let report = client.doctor()?;
+    /// assert!(report.worst() < leasehold::Concern::Danger);
+    /// # Ok(()) }
+    /// ```
     pub fn worst(&self) -> Concern {
         let concerns = self.findings.iter().map(|finding| finding.concern);
         concerns.max().unwrap_or(Concern::Fine)

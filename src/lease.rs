@@ -79,16 +79,51 @@ impl Lease {
     }
 
     /// What is locked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// assert_eq!(lease.name().to_string(), "orders:42");
+    /// # Ok(()) }
+    /// ```
     pub fn name(&self) -> &Name {
         &self.held.name
     }
 
     /// Who holds it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let lock = client.lock("orders:42")?;
+    /// let lease = lock.acquire()?;
+    /// assert!(lock.is_held_by(lease.owner())?);
+    /// # Ok(()) }
+    /// ```
     pub fn owner(&self) -> &Owner {
         &self.held.owner
     }
 
     /// The number that lets a store refuse an older holder; `None` where none was asked for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// let lease = client.lock("orders:42")?.fence(true)?.acquire()?;
+    /// let number = lease.fence().map(|fence| fence.number());
+    /// assert!(number.is_some());
+    /// # Ok(()) }
+    /// ```
     pub fn fence(&self) -> Option<Fence> {
         self.held.fence()
     }
@@ -341,6 +376,19 @@ impl ThreadLease {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// lock.acquire()?.release()?;
+    /// # Ok(()) }
+    /// ```
     pub fn release(self) -> Result<Released, Error> {
         self.lease.release()
     }

@@ -550,6 +550,20 @@ impl ThreadLock {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// let (outer, inner) = (lock.acquire()?, lock.acquire()?);
+    /// assert!(outer.is_held() && inner.is_held());
+    /// # Ok(()) }
+    /// ```
     pub fn acquire(&self) -> Result<ThreadLease, Error> {
         self.mine().acquire().map(ThreadLease::new)
     }
@@ -559,6 +573,21 @@ impl ThreadLock {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// let outer = lock.acquire()?;
+    /// assert!(lock.try_acquire()?.is_some());
+    /// # drop(outer);
+    /// # Ok(()) }
+    /// ```
     pub fn try_acquire(&self) -> Result<Option<ThreadLease>, Error> {
         Ok(self.mine().try_acquire()?.map(ThreadLease::new))
     }
@@ -568,6 +597,20 @@ impl ThreadLock {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// let lease = lock.acquire_within(std::time::Duration::from_secs(1))?;
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn acquire_within(&self, wait: Duration) -> Result<ThreadLease, Error> {
         self.mine().acquire_within(wait).map(ThreadLease::new)
     }
@@ -577,6 +620,22 @@ impl ThreadLock {
     /// # Errors
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let lease = lock.acquire_until(Instant::now() + Duration::from_secs(1))?;
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn acquire_until(&self, deadline: Instant) -> Result<ThreadLease, Error> {
         self.mine().acquire_until(deadline).map(ThreadLease::new)
     }
@@ -590,6 +649,20 @@ impl ThreadLock {
     /// # Panics
     ///
     /// As there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// let nested = lock.with(|_| lock.with(|_| 42))??;
+    /// assert_eq!(nested, 42);
+    /// # Ok(()) }
+    /// ```
     pub fn with<T>(&self, work: impl FnOnce(&Lease) -> T) -> Result<T, Error> {
         self.mine().with(work)
     }
@@ -599,6 +672,22 @@ impl ThreadLock {
     /// # Errors
     ///
     /// Why the server could not be asked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use leasehold::strategy::Reentrant;
+    ///
+    /// let lock = client.with_strategy(Reentrant::default())?.lock("orders:42")?.thread();
+    /// assert!(!lock.is_held()?);
+    /// let lease = lock.acquire()?;
+    /// assert!(lock.is_held()?);
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn is_held(&self) -> Result<bool, Error> {
         self.0.is_held_by(&Owner::of_thread(self.0.core.id))
     }

@@ -97,6 +97,20 @@ pub trait Observer: Send + Sync {
 }
 
 /// A lock was acquired.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Granted, Observer};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn granted(&self, event: &Granted<'_>) {
+///         println!("{} after {:?}", event.name, event.waited);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Granted<'a> {
@@ -113,6 +127,20 @@ pub struct Granted<'a> {
 }
 
 /// A try found the lock held by somebody else.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Contended, Observer};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn contended(&self, event: &Contended<'_>) {
+///         println!("{} is with {}", event.name, event.holder);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Contended<'a> {
@@ -123,6 +151,20 @@ pub struct Contended<'a> {
 }
 
 /// A wait ended without the lock.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Waited};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn waited(&self, event: &Waited<'_>) {
+///         println!("no {}: {}", event.name, event.error);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Waited<'a> {
@@ -137,6 +179,20 @@ pub struct Waited<'a> {
 }
 
 /// A lease was renewed.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Renewed};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn renewed(&self, event: &Renewed<'_>) {
+///         println!("{} goes on", event.name);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Renewed<'a> {
@@ -147,6 +203,20 @@ pub struct Renewed<'a> {
 }
 
 /// A renewal did not come through.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, RenewalFailed};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn renewal_failed(&self, event: &RenewalFailed<'_>) {
+///         println!("{}: {}, {:?} left", event.name, event.reason, event.remaining);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct RenewalFailed<'a> {
@@ -161,6 +231,20 @@ pub struct RenewalFailed<'a> {
 }
 
 /// A lease was lost.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Lost, Observer};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn lost(&self, event: &Lost<'_>) {
+///         println!("{} is lost: {}", event.name, event.loss);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Lost<'a> {
@@ -173,6 +257,20 @@ pub struct Lost<'a> {
 }
 
 /// A lease was released, or could not be.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Released};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn released(&self, event: &Released<'_>) {
+///         println!("{} is free: {}", event.name, event.result.is_ok());
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Released<'a> {
@@ -187,6 +285,20 @@ pub struct Released<'a> {
 }
 
 /// What may have been granted unheard was undone, or could not be yet.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Undone};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn undone(&self, event: &Undone<'_>) {
+///         println!("{} undone: {}", event.name, event.confirmed);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Undone<'a> {
@@ -198,6 +310,20 @@ pub struct Undone<'a> {
 }
 
 /// A connection was made in the place of one that broke.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Reconnected};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn reconnected(&self, event: &Reconnected<'_>) {
+///         println!("{} is back", event.address);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Reconnected<'a> {
@@ -206,6 +332,20 @@ pub struct Reconnected<'a> {
 }
 
 /// The server took long for an answer.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Slow};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn slow(&self, event: &Slow<'_>) {
+///         println!("{} took {:?}", event.name, event.took);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Slow<'a> {
@@ -216,6 +356,20 @@ pub struct Slow<'a> {
 }
 
 /// The server is set up so that locks may vanish.
+///
+/// # Examples
+///
+/// ```
+/// use leasehold::observe::{Observer, Warned};
+///
+/// struct Told;
+///
+/// impl Observer for Told {
+///     fn warned(&self, event: &Warned<'_>) {
+///         println!("{}: {}", event.address, event.warning);
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Warned<'a> {

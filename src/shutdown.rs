@@ -46,21 +46,81 @@ pub struct Shutdown {
 
 impl Shutdown {
     /// How many locks were held and are free now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use std::time::Duration;
+    ///
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// let shutdown = client.shutdown(Duration::from_secs(1));
+    /// assert_eq!(shutdown.released(), 1);
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn released(&self) -> usize {
         self.released
     }
 
     /// The locks that turned out to be no longer the client's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use std::time::Duration;
+    ///
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// let shutdown = client.shutdown(Duration::from_secs(1));
+    /// assert!(shutdown.lost().is_empty());
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn lost(&self) -> &[Name] {
         &self.lost
     }
 
     /// The locks that could not be released: they end with their leases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use std::time::Duration;
+    ///
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// let shutdown = client.shutdown(Duration::from_secs(1));
+    /// assert!(shutdown.unreleased().is_empty());
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn unreleased(&self) -> &[Name] {
         &self.unreleased
     }
 
     /// Whether everything that was held is free and every thread has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/doc.rs"));
+    /// # fn main() -> Result<(), leasehold::Error> {
+    /// # let client = leasehold::Client::connect(server())?;
+    /// use std::time::Duration;
+    ///
+    /// let lease = client.lock("orders:42")?.acquire()?;
+    /// let shutdown = client.shutdown(Duration::from_secs(1));
+    /// assert!(shutdown.is_complete());
+    /// # drop(lease);
+    /// # Ok(()) }
+    /// ```
     pub fn is_complete(&self) -> bool {
         self.lost.is_empty() && self.unreleased.is_empty() && self.stopped
     }

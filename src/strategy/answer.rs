@@ -75,11 +75,27 @@ impl Grant {
     }
 
     /// What stands at the server as the sign of this hold.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::{strategy::Grant, Fence};
+    /// let grant = Grant::default().with_mark("7").with_fence(Some(Fence::new(9)));
+    /// assert_eq!(grant.mark(), Some(&b"7"[..]));
+    /// ```
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
     }
 
     /// The first of the fences that were reserved.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use leasehold::{strategy::Grant, Fence};
+    /// let grant = Grant::default().with_mark("7").with_fence(Some(Fence::new(9)));
+    /// assert_eq!(grant.fence(), Some(Fence::new(9)));
+    /// ```
     pub fn fence(&self) -> Option<Fence> {
         self.fence
     }
@@ -263,21 +279,57 @@ impl Holder {
     }
 
     /// The sign of the hold at the server. It proves the hold: do not print it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::strategy::Holder;
+    /// let holder = Holder::of("x").labelled("web-3:4711").lasting(Some(Duration::from_secs(1)));
+    /// assert_eq!(holder.mark(), b"x");
+    /// ```
     pub fn mark(&self) -> &[u8] {
         &self.mark
     }
 
     /// The owner, where the protocol tells it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::strategy::Holder;
+    /// let holder = Holder::of("x").labelled("web-3:4711").lasting(Some(Duration::from_secs(1)));
+    /// assert_eq!(holder.owner(), None);
+    /// ```
     pub fn owner(&self) -> Option<&Owner> {
         self.owner.as_ref()
     }
 
     /// What the holder says of itself: host and process unless it was given another label.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::strategy::Holder;
+    /// let holder = Holder::of("x").labelled("web-3:4711").lasting(Some(Duration::from_secs(1)));
+    /// assert_eq!(holder.label(), Some("web-3:4711"));
+    /// ```
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
 
     /// How long the hold lasted when the server was asked; `None` for one without an end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use leasehold::strategy::Holder;
+    /// let holder = Holder::of("x").labelled("web-3:4711").lasting(Some(Duration::from_secs(1)));
+    /// assert_eq!(holder.remaining(), Some(Duration::from_secs(1)));
+    /// ```
     pub fn remaining(&self) -> Option<Duration> {
         self.remaining
     }
